@@ -33,19 +33,13 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class ChangedRows:
-    """The rows that differ between two versions of a table.
+    """The rows that differ between two versions of a table."""
 
-    Attributes:
-        counts: How many.
-        added: Numbers of the first that were added, in the later version.
-        changed: Pairs of the numbers of the first that changed, in the earlier and the later version; shape (rows, 2).
-        removed: Numbers of the first that were removed, in the earlier version.
-    """
-
-    counts: RowChanges
-    added: Numbers
+    counts: RowChanges  # How many.
+    added: Numbers  # Numbers of the first that were added, in the later version.
+    # Pairs of the numbers of the first that changed, in the earlier and the later version; shape (rows, 2).
     changed: Numbers
-    removed: Numbers
+    removed: Numbers  # Numbers of the first that were removed, in the earlier version.
 
 
 def changed_rows(

@@ -213,18 +213,10 @@ def halves(prints: Fingerprints) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np
 
 @dataclass(frozen=True)
 class Results:
-    """Where each result of a memo stands; arrays of one length, sorted by fingerprint.
+    """Where each result of a memo stands; arrays of one length, sorted by fingerprint."""
 
-    Attributes:
-        parts: The files.
-        heads: First 8 bytes of the fingerprint.
-        found: Whether it is the one that a lookup finds, and needs no other try.
-        part: Position among `parts`.
-        row: Row in the part.
-    """
-
-    parts: list[Path]
-    heads: npt.NDArray[np.uint64]
-    found: npt.NDArray[np.bool_]
-    part: npt.NDArray[np.int32]
-    row: npt.NDArray[np.int64]
+    parts: list[Path]  # The files.
+    heads: npt.NDArray[np.uint64]  # First 8 bytes of the fingerprint.
+    found: npt.NDArray[np.bool_]  # Whether it is the one that a lookup finds, and needs no other try.
+    part: npt.NDArray[np.int32]  # Position among `parts`.
+    row: npt.NDArray[np.int64]  # Row in the part.

@@ -48,16 +48,12 @@ def night_at(time_ns: int) -> int:
 
 @dataclass(frozen=True)
 class Uses:
-    """Marks of a folder, arrays of one length.
+    """Marks of a folder, arrays of one length."""
 
-    Attributes:
-        heads: First 8 bytes of fingerprints as numbers, increasing, each once. Two results that share them are kept
-            or forgotten together.
-        nights: The night in which each was last used (`night_of`).
-    """
-
+    # First 8 bytes of fingerprints as numbers, increasing, each once. Two results that share them are kept or forgotten
+    # together.
     heads: Heads
-    nights: Nights
+    nights: Nights  # The night in which each was last used (`night_of`).
 
     def of(self, heads: Heads) -> Nights:
         """The night of each of `heads`, 0 where it has no mark, shape (len(heads),)."""

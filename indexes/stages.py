@@ -42,21 +42,13 @@ def slices(batch: pa.RecordBatch, rows: int, size: int) -> Iterator[pa.RecordBat
 
 @dataclass(frozen=True)
 class Stage:
-    """One version of a table as a Parquet file, or as a folder of such files.
+    """One version of a table as a Parquet file, or as a folder of such files."""
 
-    Attributes:
-        table: Its contract.
-        path: The file or folder.
-        rows: Rows.
-        digest: Digest of the content, whatever the order of rows.
-        checksum: Checksum of the file, or of a folder's list of files; empty for none.
-    """
-
-    table: Table
-    path: Path
-    rows: int
-    digest: str
-    checksum: str = ""
+    table: Table  # Its contract.
+    path: Path  # The file or folder.
+    rows: int  # Rows.
+    digest: str  # Digest of the content, whatever the order of rows.
+    checksum: str = ""  # Checksum of the file, or of a folder's list of files; empty for none.
 
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The table as batches of at most `rows` rows, in the order it was written.

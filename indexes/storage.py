@@ -142,15 +142,10 @@ class Space:
 
 @dataclass(frozen=True)
 class Remnant:
-    """A file or folder that can go.
+    """A file or folder that can go."""
 
-    Attributes:
-        kind: What it was part of, for the report.
-        path: Where it is.
-    """
-
-    kind: str
-    path: Path
+    kind: str  # What it was part of, for the report.
+    path: Path  # Where it is.
 
     def space(self) -> Space:
         """What it takes."""

@@ -34,17 +34,11 @@ _DAY_NS: Final = 86_400 * 10**9
 
 @dataclass
 class Vacuumed:
-    """What was freed, or would be.
+    """What was freed, or would be."""
 
-    Attributes:
-        snapshots: Ids of the snapshots that were forgotten.
-        leased: Ids of those that are old enough, but read.
-        freed: Files and bytes, by kind.
-    """
-
-    snapshots: list[str] = field(default_factory=list)
-    leased: list[str] = field(default_factory=list)
-    freed: dict[str, Space] = field(default_factory=dict)
+    snapshots: list[str] = field(default_factory=list)  # Ids of the snapshots that were forgotten.
+    leased: list[str] = field(default_factory=list)  # Ids of those that are old enough, but read.
+    freed: dict[str, Space] = field(default_factory=dict)  # Files and bytes, by kind.
 
     def add(self, kind: str, space: Space) -> None:
         """Count what was freed."""

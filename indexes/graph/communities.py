@@ -29,15 +29,10 @@ _LEAST_GAIN: Final = 1e-4
 
 @dataclass(frozen=True)
 class Communities:
-    """A division of the chunks.
+    """A division of the chunks."""
 
-    Attributes:
-        of: Community of each chunk, the largest is 0, shape (chunks,).
-        modularity: Of the division (Newman and Girvan 2004): 0 as by chance, above .3 a clear structure.
-    """
-
-    of: Counts
-    modularity: float
+    of: Counts  # Community of each chunk, the largest is 0, shape (chunks,).
+    modularity: float  # Of the division (Newman and Girvan 2004): 0 as by chance, above .3 a clear structure.
 
     @property
     def sizes(self) -> Counts:

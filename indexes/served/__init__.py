@@ -87,17 +87,11 @@ class ServedTable:
 
 @dataclass(frozen=True)
 class Written:
-    """A version of a served table that was written.
+    """A version of a served table that was written."""
 
-    Attributes:
-        version: Its number.
-        indexes: State of its indexes.
-        checksums: Checksums of its files, by their paths in its directory.
-    """
-
-    version: int
-    indexes: dict[str, Any] = field(default_factory=dict)
-    checksums: dict[str, str] = field(default_factory=dict)
+    version: int  # Its number.
+    indexes: dict[str, Any] = field(default_factory=dict)  # State of its indexes.
+    checksums: dict[str, str] = field(default_factory=dict)  # Checksums of its files, by their paths in its directory.
 
 
 class ServedTables:

@@ -68,42 +68,25 @@ class JobReport:
 
 @dataclass
 class Run:
-    """What the jobs of one build share.
+    """What the jobs of one build share."""
 
-    Attributes:
-        build_id: Name of the build.
-        memo: Directory of the memo.
-        work: Directory for the build's temporary files.
-        stages: Directory that staged tables are written to.
-        engines: Engines of the build.
-        rejects: Where rejects go.
-        batch_rows: Rows read at a time.
-        task_rows: Rows of one committed part, unless the job says otherwise.
-        cores: Cores of this machine that the build may use.
-        source: What pages are read from: files, or the page store.
-        started_at: When the build began; None where that is not known.
-        parent: The published snapshot that this build is made upon; None for the first.
-        removals: The pages that were removed.
-        dry: Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
-        reports: One per finished job, in order.
-        asked: Folders of the memo that were asked, in order, each as often as it was.
-    """
-
-    build_id: str
-    memo: Path
-    work: Path
-    stages: Path
-    engines: EnginePool
-    rejects: StageWriter
-    batch_rows: int
-    task_rows: int
-    cores: int
-    source: Path | Url | PageStore | None = None
-    started_at: datetime | None = None
-    parent: Snapshot | None = None
-    removals: Removals = field(default_factory=Removals)
+    build_id: str  # Name of the build.
+    memo: Path  # Directory of the memo.
+    work: Path  # Directory for the build's temporary files.
+    stages: Path  # Directory that staged tables are written to.
+    engines: EnginePool  # Engines of the build.
+    rejects: StageWriter  # Where rejects go.
+    batch_rows: int  # Rows read at a time.
+    task_rows: int  # Rows of one committed part, unless the job says otherwise.
+    cores: int  # Cores of this machine that the build may use.
+    source: Path | Url | PageStore | None = None  # What pages are read from: files, or the page store.
+    started_at: datetime | None = None  # When the build began; None where that is not known.
+    parent: Snapshot | None = None  # The published snapshot that this build is made upon; None for the first.
+    removals: Removals = field(default_factory=Removals)  # The pages that were removed.
+    # Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
     dry: bool = False
-    reports: list[JobReport] = field(default_factory=list)
+    reports: list[JobReport] = field(default_factory=list)  # One per finished job, in order.
+    # Folders of the memo that were asked, in order, each as often as it was.
     asked: list[str] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:

@@ -33,22 +33,14 @@ _ENGINES = {"cpu": "spark", "model": "ray", "none": ""}
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a build.
+    """One step of a build."""
 
-    Attributes:
-        name: Name, as `quern stage` takes it.
-        of: Makes its job of the groups of settings that it needs, in their order; or its name, `module:name` in
-            `quern.jobs`.
-        needs: Those groups.
-        reads: Tables that it reads.
-        makes: Tables that it makes.
-    """
-
-    name: str
+    name: str  # Name, as `quern stage` takes it.
+    # Makes its job of the groups of settings that it needs, in their order; or its name, `module:name` in `quern.jobs`.
     of: Callable[..., Job | TableJob] | str
-    needs: tuple[str, ...]
-    reads: tuple[str, ...]
-    makes: tuple[str, ...]
+    needs: tuple[str, ...]  # Those groups.
+    reads: tuple[str, ...]  # Tables that it reads.
+    makes: tuple[str, ...]  # Tables that it makes.
 
     def job(self, settings: Settings) -> Job | TableJob:
         """Its job with these settings."""
@@ -79,15 +71,10 @@ def _named(path: str) -> Callable[..., Job | TableJob]:
 
 @dataclass(frozen=True)
 class Finished:
-    """A step that was run.
+    """A step that was run."""
 
-    Attributes:
-        record: What the manifest keeps of it.
-        stages: The tables made, by name.
-    """
-
-    record: StepRecord
-    stages: Mapping[str, Stage]
+    record: StepRecord  # What the manifest keeps of it.
+    stages: Mapping[str, Stage]  # The tables made, by name.
 
 
 def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: Run) -> Finished:

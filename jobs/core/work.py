@@ -45,21 +45,13 @@ class EngineError(MachineFaultError):
 
 @dataclass(frozen=True)
 class Work:
-    """What an engine is to do.
+    """What an engine is to do."""
 
-    Attributes:
-        job: The job.
-        files: Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads.
-        schema: Their schema.
-        memo: Directory that the results are committed to.
-        task_rows: Rows of one committed part.
-    """
-
-    job: Job
-    files: Sequence[Path]
-    schema: pa.Schema
-    memo: Path
-    task_rows: int
+    job: Job  # The job.
+    files: Sequence[Path]  # Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads.
+    schema: pa.Schema  # Their schema.
+    memo: Path  # Directory that the results are committed to.
+    task_rows: int  # Rows of one committed part.
 
     @property
     def folder(self) -> Path:
@@ -91,15 +83,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Ran:
-    """How an engine did a job.
+    """How an engine did a job."""
 
-    Attributes:
-        by: What did it, for the report.
-        notes: Further figures for the report.
-    """
-
-    by: str
-    notes: Mapping[str, float] = field(default_factory=dict)
+    by: str  # What did it, for the report.
+    notes: Mapping[str, float] = field(default_factory=dict)  # Further figures for the report.
 
 
 def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[int, int, Outcome]]:

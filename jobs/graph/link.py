@@ -35,15 +35,10 @@ _BLOCK = 8192
 
 @dataclass(frozen=True)
 class Link(TableJob):
-    """The edges of the query-centric graph.
+    """The edges of the query-centric graph."""
 
-    Attributes:
-        settings: What edges there are.
-        how: How neighbours are found.
-    """
-
-    settings: LinkSettings
-    how: NeighbourSettings = field(default_factory=NeighbourSettings)
+    settings: LinkSettings  # What edges there are.
+    how: NeighbourSettings = field(default_factory=NeighbourSettings)  # How neighbours are found.
 
     name: ClassVar[str] = "link"
     version: ClassVar[int] = 11
@@ -90,17 +85,11 @@ class Link(TableJob):
 
 @dataclass(frozen=True)
 class _Laid:
-    """The nodes in the order of their keys.
+    """The nodes in the order of their keys."""
 
-    Attributes:
-        keys: Their keys.
-        chunk: A number for each one's chunk, shape (nodes,).
-        vectors: Their vectors, memory-mapped, shape (nodes, d).
-    """
-
-    keys: pa.Array
-    chunk: Positions
-    vectors: Floats
+    keys: pa.Array  # Their keys.
+    chunk: Positions  # A number for each one's chunk, shape (nodes,).
+    vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).
 
 
 def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: LinkSettings, writer: StageWriter) -> int:

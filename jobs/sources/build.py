@@ -34,23 +34,15 @@ _MASK: Final = (1 << 128) - 1
 
 @dataclass
 class Site:
-    """What is counted of a site.
+    """What is counted of a site."""
 
-    Attributes:
-        documents: Its documents.
-        names: How often it calls itself what.
-        origins: How many of its documents have an address of each origin.
-        evidence: Nodes of its documents.
-        reachable_at: The newest fetch of a page of it.
-        told: Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a
-            page whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
-    """
-
-    documents: int = 0
-    names: Counter[str] = field(default_factory=Counter)
-    origins: Counter[str] = field(default_factory=Counter)
-    evidence: int = 0
-    reachable_at: datetime | None = None
+    documents: int = 0  # Its documents.
+    names: Counter[str] = field(default_factory=Counter)  # How often it calls itself what.
+    origins: Counter[str] = field(default_factory=Counter)  # How many of its documents have an address of each origin.
+    evidence: int = 0  # Nodes of its documents.
+    reachable_at: datetime | None = None  # The newest fetch of a page of it.
+    # Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a page
+    # whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
     told: int = 0
 
     def tell(self, *parts: str) -> None:
@@ -81,13 +73,9 @@ class Site:
 
 @dataclass(frozen=True)
 class BuildSources(TableJob):
-    """The sources of a corpus.
+    """The sources of a corpus."""
 
-    Attributes:
-        settings: How many topics they have, and where ratings are.
-    """
-
-    settings: SourceSettings
+    settings: SourceSettings  # How many topics they have, and where ratings are.
 
     name: ClassVar[str] = "sources"
     version: ClassVar[int] = 3

@@ -51,15 +51,10 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True)
 class Weighed:
-    """A question and what pages of one source say.
+    """A question and what pages of one source say."""
 
-    Attributes:
-        given: Question and evidence.
-        probability: That the evidence answers, by rule.
-    """
-
-    given: AnswerInput
-    probability: float
+    given: AnswerInput  # Question and evidence.
+    probability: float  # That the evidence answers, by rule.
 
     @property
     def identity(self) -> object:

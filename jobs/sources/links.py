@@ -26,17 +26,11 @@ _HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a page.
+    """A link of a page."""
 
-    Attributes:
-        url: Where it leads.
-        text: Its words.
-        around: The words of the paragraph that it stands in.
-    """
-
-    url: str
-    text: str
-    around: str
+    url: str  # Where it leads.
+    text: str  # Its words.
+    around: str  # The words of the paragraph that it stands in.
 
     @property
     def said(self) -> str:

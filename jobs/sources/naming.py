@@ -51,40 +51,24 @@ class NamedSources(BaseModel):
 
 @dataclass(frozen=True)
 class KnownSource:
-    """A source of the pool: a row of the table `sources` with its place for a query.
+    """A source of the pool: a row of the table `sources` with its place for a query."""
 
-    Attributes:
-        site: Its key.
-        name: What it calls itself; its host name where it does not say.
-        url: Its home page; its key where none is known.
-        topics: What it writes about.
-        similarity: Score of its best chunk for the query, comparable within the query only.
-    """
-
-    site: str
-    name: str
-    url: str
-    topics: tuple[str, ...]
-    similarity: float
+    site: str  # Its key.
+    name: str  # What it calls itself; its host name where it does not say.
+    url: str  # Its home page; its key where none is known.
+    topics: tuple[str, ...]  # What it writes about.
+    similarity: float  # Score of its best chunk for the query, comparable within the query only.
 
 
 @dataclass(frozen=True)
 class NamingInput:
-    """A query for which sources are wanted.
+    """A query for which sources are wanted."""
 
-    Attributes:
-        question: The question that the query is for.
-        query: The query.
-        pool: Known sources, the likeliest first.
-        failed: Sites that were proposed before and did not answer (self-critical optimizer).
-        most: Most sources that are wanted.
-    """
-
-    question: str
-    query: str
-    pool: Sequence[KnownSource]
-    failed: Sequence[str]
-    most: int
+    question: str  # The question that the query is for.
+    query: str  # The query.
+    pool: Sequence[KnownSource]  # Known sources, the likeliest first.
+    failed: Sequence[str]  # Sites that were proposed before and did not answer (self-critical optimizer).
+    most: int  # Most sources that are wanted.
 
     @property
     def identity(self) -> object:
@@ -170,14 +154,10 @@ class Intents(BaseModel):
 
 @dataclass(frozen=True)
 class IntentInput:
-    """A question.
-
-    Attributes:
-        most: Most intents that are wanted.
-    """
+    """A question."""
 
     question: str
-    most: int
+    most: int  # Most intents that are wanted.
 
     @property
     def identity(self) -> object:
@@ -232,16 +212,11 @@ class Agreement(BaseModel):
 
 @dataclass(frozen=True)
 class AgreementInput:
-    """A name and an address.
+    """A name and an address."""
 
-    Attributes:
-        name: Name of a source, as proposed.
-        url: Its address, as proposed.
-        stated: What the site at the address calls itself, or its home page is titled; empty where nothing is known.
-    """
-
-    name: str
-    url: str
+    name: str  # Name of a source, as proposed.
+    url: str  # Its address, as proposed.
+    # What the site at the address calls itself, or its home page is titled; empty where nothing is known.
     stated: str = ""
 
     @property

@@ -19,23 +19,16 @@ from quern.schemas.tables import Table
 
 
 class Begun(BaseModel):
-    """What a build was begun with.
-
-    Attributes:
-        build_id: Name of the build.
-        started_at: When it began.
-        source: Files of pages; None for the page store.
-        parent: The snapshot that was published then.
-        settings: Its settings, as a tree.
-    """
+    """What a build was begun with."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    build_id: str
-    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    build_id: str  # Name of the build.
+    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))  # When it began.
+    # Files of pages; None for the page store.
     source: Annotated[Url | Path | None, BeforeValidator(lambda source: source and parse_address(source))]
-    parent: str | None
-    settings: dict[str, Any]
+    parent: str | None  # The snapshot that was published then.
+    settings: dict[str, Any]  # Its settings, as a tree.
 
 
 class TableFile(BaseModel):
@@ -49,21 +42,13 @@ class TableFile(BaseModel):
 
 
 class FinishedStep(BaseModel):
-    """A step that was run.
+    """A step that was run."""
 
-    Attributes:
-        record: What the manifest keeps of it.
-        reports: The reports of its jobs.
-        tables: What it made, by name.
-        rejects: What it left out.
-        peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
-    """
-
-    record: StepRecord
-    reports: list[dict[str, Any]]
-    tables: dict[str, TableFile]
-    rejects: TableFile
-    peak_memory_bytes: int = 0
+    record: StepRecord  # What the manifest keeps of it.
+    reports: list[dict[str, Any]]  # The reports of its jobs.
+    tables: dict[str, TableFile]  # What it made, by name.
+    rejects: TableFile  # What it left out.
+    peak_memory_bytes: int = 0  # Largest memory of the process that ran it, where that ran nothing else.
 
 
 class AuditRecord(BaseModel):

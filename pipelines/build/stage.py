@@ -36,15 +36,10 @@ def _unchanged(settings: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class OrderedStage:
-    """One of what `run_stage` can be asked for.
+    """One of what `run_stage` can be asked for."""
 
-    Attributes:
-        name: Its name.
-        upstream: Those that must be finished before, without what they need themselves.
-    """
-
-    name: str
-    upstream: tuple[str, ...]
+    name: str  # Its name.
+    upstream: tuple[str, ...]  # Those that must be finished before, without what they need themselves.
 
 
 def stages(steps: Sequence[Step] = STEPS) -> list[OrderedStage]:

@@ -42,44 +42,26 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Cost:
-    """What one generator would cost.
+    """What one generator would cost."""
 
-    Attributes:
-        generator: Its kind.
-        chunks: Chunks whose queries the memo lacks.
-        prompt_tokens: Tokens of the prompts for them, 0 for rules.
-        output_tokens: Tokens of the replies, 0 for rules.
-        cost: Price of both, in the currency of the settings; None where they have no prices.
-        hours: Hours of GPUs, or of this machine for rules; None where the settings have no speeds.
-    """
-
-    generator: str
-    chunks: int
-    prompt_tokens: int
-    output_tokens: int
-    cost: float | None = None
-    hours: float | None = None
+    generator: str  # Its kind.
+    chunks: int  # Chunks whose queries the memo lacks.
+    prompt_tokens: int  # Tokens of the prompts for them, 0 for rules.
+    output_tokens: int  # Tokens of the replies, 0 for rules.
+    cost: float | None = None  # Price of both, in the currency of the settings; None where they have no prices.
+    hours: float | None = None  # Hours of GPUs, or of this machine for rules; None where the settings have no speeds.
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a build would have to generate.
+    """What a build would have to generate."""
 
-    Attributes:
-        documents: Documents that repeat no other.
-        chunks: Their chunks.
-        sample: Chunks whose tokens were counted.
-        prompt_tokens: Mean tokens of a prompt.
-        output_tokens: Mean tokens of a reply that needs no correction.
-        costs: One per generator.
-    """
-
-    documents: int
-    chunks: int
-    sample: int
-    prompt_tokens: float
-    output_tokens: float
-    costs: Sequence[Cost]
+    documents: int  # Documents that repeat no other.
+    chunks: int  # Their chunks.
+    sample: int  # Chunks whose tokens were counted.
+    prompt_tokens: float  # Mean tokens of a prompt.
+    output_tokens: float  # Mean tokens of a reply that needs no correction.
+    costs: Sequence[Cost]  # One per generator.
 
 
 def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settings, sample: int = 1000) -> Estimate:

@@ -44,21 +44,13 @@ _LOCAL: Final = ("localhost", ".localhost", ".local", ".internal")
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an address is a seed.
+    """Why an address is a seed."""
 
-    Attributes:
-        query_id: The question that it is for.
-        question: Its words.
-        what: What led to the address.
-        score: How well that fits the question, in [0, 1].
-        validated: What a visit found; empty where none was made.
-    """
-
-    query_id: str
-    question: str
-    what: str
-    score: float
-    validated: str = ""
+    query_id: str  # The question that it is for.
+    question: str  # Its words.
+    what: str  # What led to the address.
+    score: float  # How well that fits the question, in [0, 1].
+    validated: str = ""  # What a visit found; empty where none was made.
 
     @property
     def line(self) -> str:
@@ -69,15 +61,10 @@ class Reason:
 
 @dataclass(frozen=True)
 class Seed:
-    """An address that the next crawl is to begin with.
+    """An address that the next crawl is to begin with."""
 
-    Attributes:
-        url: The address.
-        reasons: Why, for each question that it is for.
-    """
-
-    url: str
-    reasons: tuple[Reason, ...]
+    url: str  # The address.
+    reasons: tuple[Reason, ...]  # Why, for each question that it is for.
 
     @property
     def score(self) -> float:
@@ -266,17 +253,11 @@ _MOST_WINDOWS: Final = 5
 
 @dataclass(frozen=True)
 class Visited:
-    """What a visit says of a page and a question.
+    """What a visit says of a page and a question."""
 
-    Attributes:
-        why_not: Why the page cannot be had; empty where it can.
-        score: `1 + P(yes)`, or `1 - P(no)`, of its best windows.
-        answers: Whether that is valid.
-    """
-
-    why_not: str = ""
-    score: float = 0.0
-    answers: bool = False
+    why_not: str = ""  # Why the page cannot be had; empty where it can.
+    score: float = 0.0  # `1 + P(yes)`, or `1 - P(no)`, of its best windows.
+    answers: bool = False  # Whether that is valid.
 
 
 def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Visited]:

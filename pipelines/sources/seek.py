@@ -45,20 +45,14 @@ class _Candidate:
 
 @dataclass
 class _Sought:
-    """A question whose sources are sought, and how far that has come.
-
-    Attributes:
-        queries: Its intents' queries.
-        asked: The question and its parts, any of which a source may answer.
-        likely: For each query, and each text of `asked`, the sources of the pool, the likeliest first.
-        rated: What was validated, by site.
-    """
+    """A question whose sources are sought, and how far that has come."""
 
     question: Question
-    queries: list[str]
-    asked: list[str]
+    queries: list[str]  # Its intents' queries.
+    asked: list[str]  # The question and its parts, any of which a source may answer.
+    # For each query, and each text of `asked`, the sources of the pool, the likeliest first.
     likely: dict[str, list[KnownSource]] = field(default_factory=dict)
-    rated: dict[str, RatedSource] = field(default_factory=dict)
+    rated: dict[str, RatedSource] = field(default_factory=dict)  # What was validated, by site.
     rounds: int = 0
 
     @property
@@ -74,16 +68,12 @@ class _Sought:
 
 @dataclass(frozen=True)
 class Seeker:
-    """Seeks sources over one snapshot.
-
-    Attributes:
-        access: Says which sources can be reached.
-    """
+    """Seeks sources over one snapshot."""
 
     searcher: Searcher
     pool: SourcePool
     reasoner: Reasoner
-    access: Access
+    access: Access  # Says which sources can be reached.
 
     def sources(self, questions: Sequence[Question]) -> list[FoundSources]:
         """The sources of each question, in their order.

@@ -32,36 +32,22 @@ _MOST_CHARACTERS: Final = 600  # Of a sentence that is shown.
 
 @dataclass(frozen=True)
 class Pair:
-    """A question, or a part of one, that a source is to answer.
+    """A question, or a part of one, that a source is to answer."""
 
-    Attributes:
-        text: What is asked.
-        site: The source.
-        behind: Score of the source's best chunk less that of the best source.
-        where: Further conditions that its pages must meet.
-    """
-
-    text: str
-    site: str
-    behind: float = 0.0
-    where: tuple[str, ...] = ()
+    text: str  # What is asked.
+    site: str  # The source.
+    behind: float = 0.0  # Score of the source's best chunk less that of the best source.
+    where: tuple[str, ...] = ()  # Further conditions that its pages must meet.
 
 
 @dataclass(frozen=True)
 class Validated:
-    """What became of a pair.
+    """What became of a pair."""
 
-    Attributes:
-        score: `1 + P(yes)`, or `1 - P(no)`.
-        probability: P(yes).
-        answers: Whether the evidence is valid.
-        evidence: The sentences that answer.
-    """
-
-    score: float
-    probability: float
-    answers: bool
-    evidence: tuple[SourceEvidence, ...]
+    score: float  # `1 + P(yes)`, or `1 - P(no)`.
+    probability: float  # P(yes).
+    answers: bool  # Whether the evidence is valid.
+    evidence: tuple[SourceEvidence, ...]  # The sentences that answer.
 
 
 def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: Sequence[Pair]) -> list[Validated]:
@@ -132,27 +118,18 @@ EVERYTHING = "answers_everything: it answers an address that was made up, so tha
 
 @dataclass(frozen=True)
 class Reached:
-    """Whether a source can be reached.
+    """Whether a source can be reached."""
 
-    Attributes:
-        why_not: Why it cannot; empty where it can.
-        stated: What it calls itself, where its home page was read.
-    """
-
-    why_not: str = ""
-    stated: str = ""
+    why_not: str = ""  # Why it cannot; empty where it can.
+    stated: str = ""  # What it calls itself, where its home page was read.
 
 
 @dataclass(frozen=True)
 class Access:
-    """Says which sources can be reached.
+    """Says which sources can be reached."""
 
-    Attributes:
-        pool: Sources that the index has pages of.
-        online: How the others, and the home pages of these, may be asked; None where they may not.
-    """
-
-    pool: SourcePool
+    pool: SourcePool  # Sources that the index has pages of.
+    # How the others, and the home pages of these, may be asked; None where they may not.
     online: CrawlSettings | None = None
 
     def reached(self, homes: Mapping[str, str]) -> dict[str, Reached]:

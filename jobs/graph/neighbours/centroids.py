@@ -44,15 +44,10 @@ Codes8 = npt.NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Centroids:
-    """What partitions are made of.
+    """What partitions are made of."""
 
-    Attributes:
-        numbers: Codes of the centroids, all of one length; shape (partitions, width) int8.
-        unit: Product with a vector's code that is a cosine of 1.
-    """
-
-    numbers: Codes8
-    unit: float
+    numbers: Codes8  # Codes of the centroids, all of one length; shape (partitions, width) int8.
+    unit: float  # Product with a vector's code that is a cosine of 1.
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -38,21 +38,14 @@ Codes8 = npt.NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Codes:
-    """Codes of n vectors.
+    """Codes of n vectors."""
 
-    Attributes:
-        numbers: Components times `scale`, rounded, padded with zeros; shape (n, width).
-        scale: What components were multiplied with.
-        margin: Most that a product of codes / `scale`^2 differs from the cosine, for each vector, shape (n,) float32.
-        lost: |e|, the length of what rounding took, shape (n,) float32.
-        length: |c|, the length of the code / `scale`, shape (n,) float32.
-    """
-
-    numbers: Numbers
-    scale: float
+    numbers: Numbers  # Components times `scale`, rounded, padded with zeros; shape (n, width).
+    scale: float  # What components were multiplied with.
+    # Most that a product of codes / `scale`^2 differs from the cosine, for each vector, shape (n,) float32.
     margin: Floats
-    lost: Floats
-    length: Floats
+    lost: Floats  # |e|, the length of what rounding took, shape (n,) float32.
+    length: Floats  # |c|, the length of the code / `scale`, shape (n,) float32.
 
     @classmethod
     def of(cls, numbers: Numbers, scale: float, lost: Floats, length: Floats) -> Codes:

@@ -21,17 +21,11 @@ STATE_VERSION = 3  # Of what is kept from night to night.
 
 @dataclass(frozen=True)
 class NeighbourEdges:
-    """Neighbour edges, and how they were found.
+    """Neighbour edges, and how they were found."""
 
-    Attributes:
-        edges: The edges.
-        searched: Nodes that were searched for; of the others the neighbours were known.
-        notes: Figures for the report.
-    """
-
-    edges: Edges
-    searched: int
-    notes: dict[str, float]
+    edges: Edges  # The edges.
+    searched: int  # Nodes that were searched for; of the others the neighbours were known.
+    notes: dict[str, float]  # Figures for the report.
 
 
 def neighbour_edges(
@@ -127,17 +121,11 @@ def nodes_of_a_chunk(chunk: Positions) -> int:
 
 @dataclass(frozen=True)
 class DistinctVectors:
-    """Groups of nodes with one vector each.
+    """Groups of nodes with one vector each."""
 
-    Attributes:
-        first: Lowest position of each group, ascending, shape (groups,).
-        members: Positions of all nodes, group by group, ascending within a group, shape (nodes,).
-        start: Where each group begins in `members`, shape (groups + 1,).
-    """
-
-    first: Positions
-    members: Positions
-    start: Positions
+    first: Positions  # Lowest position of each group, ascending, shape (groups,).
+    members: Positions  # Positions of all nodes, group by group, ascending within a group, shape (nodes,).
+    start: Positions  # Where each group begins in `members`, shape (groups + 1,).
 
     @classmethod
     def of(cls, prints: Prints) -> DistinctVectors:
@@ -150,17 +138,11 @@ class DistinctVectors:
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges between nodes, arrays of one length, sorted by source and rank.
+    """Edges between nodes, arrays of one length, sorted by source and rank."""
 
-    Attributes:
-        source: Positions of the nodes they leave from.
-        target: Positions of the nodes they lead to.
-        similarity: Cosines.
-    """
-
-    source: Positions
-    target: Positions
-    similarity: Floats
+    source: Positions  # Positions of the nodes they leave from.
+    target: Positions  # Positions of the nodes they lead to.
+    similarity: Floats  # Cosines.
 
     def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Edges:
         """Those that are `kept`."""

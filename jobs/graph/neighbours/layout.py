@@ -25,16 +25,11 @@ from quern.jobs.graph.neighbours.threads import parts, run_all
 
 @dataclass(frozen=True)
 class Layout:
-    """Vectors in their partitions; the next night needs it to see what changed, not to partition its own.
+    """Vectors in their partitions; the next night needs it to see what changed, not to partition its own."""
 
-    Attributes:
-        members: Who is in which partition.
-        truth: True neighbours of a sample.
-        reach: By how much less near than its home a partition may be that a vector visits; 0 of a night that is past.
-    """
-
-    members: Members
-    truth: Truth
+    members: Members  # Who is in which partition.
+    truth: Truth  # True neighbours of a sample.
+    # By how much less near than its home a partition may be that a vector visits; 0 of a night that is past.
     reach: float = 0.0
 
     def notes(self, lists: NeighbourLists, prints: Prints, k: int) -> dict[str, float]:
@@ -49,23 +44,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Neighbours of n different vectors.
+    """Neighbours of n different vectors."""
 
-    Attributes:
-        prints: What each vector is known by, shape (n, 2).
-        lists: Its neighbours.
-        dimension: Numbers of a vector.
-        searched: Vectors that were searched for.
-        layout: Their partitions; None where all were compared with all.
-        notes: Figures for the report.
-    """
-
-    prints: Prints
-    lists: NeighbourLists
-    dimension: int
-    searched: int
-    layout: Layout | None = None
-    notes: dict[str, float] = field(default_factory=dict)
+    prints: Prints  # What each vector is known by, shape (n, 2).
+    lists: NeighbourLists  # Its neighbours.
+    dimension: int  # Numbers of a vector.
+    searched: int  # Vectors that were searched for.
+    layout: Layout | None = None  # Their partitions; None where all were compared with all.
+    notes: dict[str, float] = field(default_factory=dict)  # Figures for the report.
 
 
 def lay_out(
@@ -98,15 +84,10 @@ _ROWS = 1024
 
 @dataclass(frozen=True)
 class Truth:
-    """Vectors and their true neighbours.
+    """Vectors and their true neighbours."""
 
-    Attributes:
-        rows: Positions of the vectors, ascending.
-        lists: The neighbours of each.
-    """
-
-    rows: Positions
-    lists: NeighbourLists
+    rows: Positions  # Positions of the vectors, ascending.
+    lists: NeighbourLists  # The neighbours of each.
 
     def pairs(self, chosen: Flags, k: int) -> tuple[Positions, Positions]:
         """(vector, neighbour) of the `k` nearest of the `chosen` vectors."""
@@ -116,23 +97,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Searched:
-    """What true neighbours are sought among.
+    """What true neighbours are sought among."""
 
-    Attributes:
-        codes: Of all vectors.
-        vectors: The vectors.
-        prints: What each is known by.
-        k: Neighbours sought.
-        depth: Neighbours kept.
-        threads: Blocks compared at once.
-    """
-
-    codes: Codes
-    vectors: ReadableVectors
-    prints: Prints
-    k: int
-    depth: int
-    threads: int
+    codes: Codes  # Of all vectors.
+    vectors: ReadableVectors  # The vectors.
+    prints: Prints  # What each is known by.
+    k: int  # Neighbours sought.
+    depth: int  # Neighbours kept.
+    threads: int  # Blocks compared at once.
 
     def nearest(self, rows: Positions, floor: Floats | None = None) -> NearestLists:
         """Lists that are to be filled, from the given floors of `rows` on."""

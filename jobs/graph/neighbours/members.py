@@ -55,18 +55,13 @@ class Lists:
 
 @dataclass(frozen=True)
 class Members:
-    """Who is in which partition.
+    """Who is in which partition."""
 
-    Attributes:
-        home: Partition that each vector is at home in, shape (n,) int64.
-        bits: Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8, whole
-            words of 8 bytes.
-        partitions: Their number.
-    """
-
-    home: Positions
+    home: Positions  # Partition that each vector is at home in, shape (n,) int64.
+    # Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8, whole words of 8
+    # bytes.
     bits: npt.NDArray[np.uint8]
-    partitions: int
+    partitions: int  # Their number.
 
     def __len__(self) -> int:
         return len(self.home)
@@ -117,15 +112,10 @@ class Members:
 
 @dataclass(frozen=True)
 class Occupants:
-    """Vectors by partition.
+    """Vectors by partition."""
 
-    Attributes:
-        residents: Those at home in each.
-        visitors: Those that visit each and are at home in another.
-    """
-
-    residents: Lists
-    visitors: Lists
+    residents: Lists  # Those at home in each.
+    visitors: Lists  # Those that visit each and are at home in another.
 
     def __len__(self) -> int:
         return len(self.residents)
@@ -163,19 +153,12 @@ def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 
 
 @dataclass(frozen=True)
 class Fresh:
-    """What is new in tonight's partitions.
+    """What is new in tonight's partitions."""
 
-    Attributes:
-        moved: Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
-        left: Whether it visits a partition no more; shape (n,).
-        guest: Who visits a partition anew, home among them, in the order of the vectors; shape (visits,).
-        host: The partition.
-    """
-
-    moved: Flags
-    left: Flags
-    guest: Positions
-    host: Positions
+    moved: Flags  # Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
+    left: Flags  # Whether it visits a partition no more; shape (n,).
+    guest: Positions  # Who visits a partition anew, home among them, in the order of the vectors; shape (visits,).
+    host: Positions  # The partition.
 
     def with_all_of(self, rows: Flags, members: Members) -> Fresh:
         """The same where all visits of `rows` are new as well."""

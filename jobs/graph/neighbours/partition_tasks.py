@@ -23,25 +23,15 @@ _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384
 
 @dataclass(frozen=True)
 class PartitionTask:
-    """Some partitions and the vectors in them.
+    """Some partitions and the vectors in them."""
 
-    Attributes:
-        among: The partitions.
-        rows: Where the vectors are among all, ascending.
-        codes: Their codes; margins hold among all.
-        vectors: The vectors themselves.
-        members: Which partitions each is in.
-        order: Rank of each among equal scores.
-        depth: Neighbours wanted of each.
-    """
-
-    among: range
-    rows: Positions
-    codes: Codes
-    vectors: Floats
-    members: Members
-    order: Positions
-    depth: int
+    among: range  # The partitions.
+    rows: Positions  # Where the vectors are among all, ascending.
+    codes: Codes  # Their codes; margins hold among all.
+    vectors: Floats  # The vectors themselves.
+    members: Members  # Which partitions each is in.
+    order: Positions  # Rank of each among equal scores.
+    depth: int  # Neighbours wanted of each.
 
     @property
     def bytes(self) -> int:

@@ -15,27 +15,17 @@ Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], I
 
 @dataclass(frozen=True)
 class Plan:
-    """How neighbours are to be found.
+    """How neighbours are to be found."""
 
-    Attributes:
-        k: Neighbours asked for.
-        spare: Further ones kept; changes no result.
-        exact_below: Fewer vectors than this are compared all with all.
-        recall: Share of true neighbours that partitions are to find.
-        partitions: Their number; 0 for one that suits.
-        sample: Vectors on which recall is measured, and as many that decide how far vectors visit partitions.
-        threads: Blocks compared at once; changes no result.
-        spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
-            this process alone. Changes no result.
-    """
-
-    k: int
-    spare: int = 4
-    exact_below: int = 200_000
-    recall: float = 0.99
-    partitions: int = 0
-    sample: int = 1000
-    threads: int = 1
+    k: int  # Neighbours asked for.
+    spare: int = 4  # Further ones kept; changes no result.
+    exact_below: int = 200_000  # Fewer vectors than this are compared all with all.
+    recall: float = 0.99  # Share of true neighbours that partitions are to find.
+    partitions: int = 0  # Their number; 0 for one that suits.
+    sample: int = 1000  # Vectors on which recall is measured, and as many that decide how far vectors visit partitions.
+    threads: int = 1  # Blocks compared at once; changes no result.
+    # Does a function of each of many items, of so many bytes, on several machines, in any order; None for this process
+    # alone. Changes no result.
     spread: Spread | None = None
 
     @property
