@@ -19,7 +19,6 @@ from quern.schemas.tables import TABLES, Table
 from quern.schemas.version import VERSION
 
 FORMAT: Final[Mapping[str, Any]] = {"format": "quern warehouse", "version": 3}
-_FIRST_SEALED: Final = 3
 _BY: Final = "quern"
 
 log = logging.getLogger(__name__)
@@ -140,7 +139,7 @@ def _format_of(path: Path) -> dict[str, Any] | None:
         old = json.loads(content)
     except ValueError:
         old = None
-    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, _FIRST_SEALED):
+    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, 3):
         return old
     if is_remnant(path.parent):
         raise DamagedError(path, why)

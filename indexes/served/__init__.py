@@ -26,7 +26,6 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
 LAYOUT = 2
-_READ_ROWS = 8192
 _FOLDER: Final = re.compile(r"(.+)-(\d+)\.lance")
 
 
@@ -48,7 +47,7 @@ class ServedTable:
         """Rows of this version."""
         return int(self.lance.count_rows())
 
-    def batches(self, columns: Sequence[str], rows: int = _READ_ROWS) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], rows: int = 8192) -> Iterator[pa.RecordBatch]:
         """The named columns, batch by batch, in the order of the table."""
         with self._held():
             for batch in self.lance.search().select(self._there(columns)).limit(self.rows).to_batches(rows):

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MOST_TASK_ROWS = 1024
-
 
 @dataclass(frozen=True)
 class JobReport:
@@ -165,7 +163,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
-        task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
+        task_rows = job.task_rows or max(run.task_rows, min(1024, missing.rows // (32 * run.cores)))
         work = Work(job, missing.files, missing.schema, directory, task_rows)
         there = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - there):

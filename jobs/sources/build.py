@@ -277,13 +277,11 @@ def _text(path: str) -> str:
         raise RatingsError(f"sources.ratings: {path} cannot be read: {why}; name a CSV file, or set it to ''") from None
 
 
-_SHORTEST: Final = 4  # Letters of a word of a title; of Chinese, pairs of characters count.
-
-
 def title_words(title: str) -> set[str]:
     """The words of a title that may be a topic."""
     words = set(search_terms(title).split()) - STOP_WORDS
-    return {w for w in words if not w.isdigit() and (len(w) >= _SHORTEST or not w.isascii())}
+    # Of Chinese, pairs of characters count.
+    return {w for w in words if not w.isdigit() and (len(w) >= 4 or not w.isascii())}
 
 
 def topics(names: Counter[str], words: Counter[str], most: int) -> list[str]:

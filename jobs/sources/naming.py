@@ -199,9 +199,6 @@ def checked_intents(given: IntentInput, output: Intents) -> Checked[Intents]:
 INTENTS: Final = Task("source_intents", 1, INTENTS_PROMPT, Intents, intents, checked_intents)
 
 
-_LEAST_SHARE: Final = 0.5  # Of the name's letters, that whole words of it must have in the host name.
-
-
 class Agreement(BaseModel):
     """Whether a name and an address are of one source."""
 
@@ -249,7 +246,8 @@ def agreement(given: AgreementInput) -> Agreement:
     held = sum(len(w) for w in words if w in letters) / sum(map(len, words))
     first = "".join(w[0] for w in words)
     by_letters = len(first) > 1 and first in re.split(r"[^a-z0-9]+", host)
-    return Agreement(agrees=plain == host or held >= _LEAST_SHARE or by_letters or set(words) <= said)
+    # Whole words with half of the name's letters must be in the host name.
+    return Agreement(agrees=plain == host or held >= 0.5 or by_letters or set(words) <= said)
 
 
 AGREEMENT: Final = Task("source_agreement", 1, AGREEMENT_PROMPT, Agreement, agreement)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,9 +35,6 @@ from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
-
-_SEED: Final = 20_250_921
-_MILLION: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
     prompts, outputs = round(to_do * prompt), round(to_do * output)
     cost = hours = None
     if kind == "openai" and given.price_prompt is not None and given.price_output is not None:
-        cost = (prompts * given.price_prompt + outputs * given.price_output) / _MILLION
+        cost = (prompts * given.price_prompt + outputs * given.price_output) / 1_000_000
     if kind == "vllm" and given.output_speed:
         hours = outputs / given.output_speed * given.replicas * given.tensor_parallel / 3600
     return Cost(kind, to_do, prompts, outputs, cost, hours)
@@ -130,7 +127,7 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
 
 def _sampled(cut: Stage, columns: Sequence[str], sample: int) -> list[dict[str, Any]]:
     """At most `sample` chunks, the same for the same table."""
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(20_250_921)
     chosen = np.zeros(cut.rows, dtype=np.bool_)
     chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
     rows: list[dict[str, Any]] = []

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from quern.jobs.text.stems import content_words
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, RatedSource
 from quern.schemas.words.lines import one_line, shortened
-
-_FIRST: Final = 3
-_SUFFICES: Final = 0.8  # Of the gold answer's words of content; as answers are measured elsewhere.
 
 SiteOf = Callable[[Question], tuple[set[str], set[str]]]
 """The sites of a question's gold pages; and those of all pages that hold the answer or part of it."""
@@ -42,7 +38,7 @@ def measured(questions: Sequence[Question], found: Sequence[FoundSources], sites
     valid = [(q, source, also) for q, one, _, also in gold for source in one.valid]
     figures["validity"] = _share(source.site in also for _, source, also in valid)
     figures["precision"] = _share(_suffices(q, source) for q, source, _ in valid)
-    first = [bool(own & {s.site for s in one.sources[:_FIRST]}) for _, one, own, _ in gold]
+    first = [bool(own & {s.site for s in one.sources[:3]}) for _, one, own, _ in gold]
     figures["gold source among the first three"] = _share(first)
     figures["gold source found to answer"] = _share(bool(own & {s.site for s in one.valid}) for _, one, own, _ in gold)
     figures["sources found to answer, a question"] = len(valid) / len(gold)
@@ -62,7 +58,7 @@ def sites_by(site_of: Mapping[str, str]) -> SiteOf:
 def _suffices(question: Question, source: RatedSource) -> bool:
     wanted = content_words(question.answer or "")
     said = content_words(" ".join(e.text for e in source.evidence))
-    return bool(wanted) and len(wanted & said) >= _SUFFICES * len(wanted)
+    return bool(wanted) and len(wanted & said) >= 0.8 * len(wanted)
 
 
 def _share(held: Iterable[bool]) -> float:
@@ -71,7 +67,6 @@ def _share(held: Iterable[bool]) -> float:
 
 
 _INDENT = 4
-_QUOTE = 300
 
 
 def render_sources(found: FoundSources, width: int = 100) -> str:
@@ -82,7 +77,7 @@ def render_sources(found: FoundSources, width: int = 100) -> str:
     for source in found.valid:
         lines += ["", f"{_called(source)}  score {source.score:.2f}{_rated(source)}"]
         for piece in source.evidence:
-            quote = f"“{shortened(piece.text, _QUOTE)}”"
+            quote = f"“{shortened(piece.text, 300)}”"
             lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
             lines.append(f"{' ' * _INDENT}{one_line(piece.url or piece.doc_id)}")
     others = [source for source in found.sources if not source.answers]

@@ -248,7 +248,6 @@ def question_of_answer(answer: Answer) -> Question:
 
 
 _WINDOW: Final = 2000  # Characters that are weighed together: about a chunk.
-_MOST_WINDOWS: Final = 5
 
 
 @dataclass(frozen=True)
@@ -300,7 +299,7 @@ def _windows(searcher: Searcher, bodies: Mapping[str, bytes]) -> dict[str, list[
     found = {}
     for row in made.rows.select(["page_url", "title", "text", "published_at", "utc_offset"]).to_pylist():
         text, url = row["text"], row["page_url"]
-        cuts = range(0, min(len(text), _WINDOW * _MOST_WINDOWS), _WINDOW)
+        cuts = range(0, min(len(text), _WINDOW * 5), _WINDOW)
         found[url] = [
             Evidence(text[at : at + _WINDOW], row["title"], (), (), publication(row), f"{url} {at}", url) for at in cuts
         ]

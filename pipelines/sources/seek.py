@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.runner import Reasoner
@@ -28,10 +27,6 @@ from quern.pipelines.sources.pool import SourcePool
 from quern.pipelines.sources.validate import Access, Pair, Validated, validated
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
-
-_MOST_PARTS: Final = 4
-_MOST_SHOWN: Final = 10  # Sources that a generator is shown: twice what it may name at most.
-_MOST_EVIDENCE: Final = 5
 
 
 @dataclass
@@ -117,8 +112,9 @@ class Seeker:
     def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
         """What the generator names for each question that was not validated yet."""
         names = self.searcher.settings.sourcing.names
+        # A generator is shown ten sources, twice what it may name at most.
         inputs = [
-            NamingInput(one.question.question, query, one.likely[query][:_MOST_SHOWN], list(one.rated), names)
+            NamingInput(one.question.question, query, one.likely[query][:10], list(one.rated), names)
             for one in sought
             for query in one.queries
         ]
@@ -188,13 +184,13 @@ class Seeker:
             probability=best.probability,
             why_not=why or None,
             rating=rating if isinstance(rating, float) else None,
-            evidence=list(evidence.values())[:_MOST_EVIDENCE] if not why else [],
+            evidence=list(evidence.values())[:5] if not why else [],
         )
 
 
 def parts_of(question: str) -> list[str]:
     """A question, and its parts that can be asked alone: a source may answer one of them."""
-    return list(dict.fromkeys([question, *parts_alone(question)[:_MOST_PARTS]]))
+    return list(dict.fromkeys([question, *parts_alone(question)[:4]]))
 
 
 def _told(one: _Sought) -> FoundSources:

@@ -27,8 +27,6 @@ from quern.schemas.answers import Hit
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import SourceEvidence
 
-_MOST_CHARACTERS: Final = 600  # Of a sentence that is shown.
-
 
 @dataclass(frozen=True)
 class Pair:
@@ -82,9 +80,7 @@ def _outcome(
 def _sentence(weighed: Weighed, hits: Sequence[Hit], number: int) -> SourceEvidence:
     at, start, end = weighed.given.sentences[number - 1]
     hit, text = hits[at], " ".join(weighed.given.evidence[at].text[start:end].split())
-    return SourceEvidence(
-        chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:_MOST_CHARACTERS]
-    )
+    return SourceEvidence(chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:600])
 
 
 def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:

@@ -32,7 +32,6 @@ from quern.jobs.graph.neighbours.threads import run_all, spans
 
 _ROWS = 1024  # With their products, what a core has close by.
 _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
-_SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
 _ROUNDS = 3
@@ -55,7 +54,7 @@ class Centroids:
 
 def partition_count(vectors: int) -> int:
     """Partitions that suit so many vectors."""
-    wanted = max(1.0, _SHARE * vectors**0.5)
+    wanted = max(1.0, 0.65 * vectors**0.5)
     return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
 
 

@@ -29,7 +29,6 @@ _SPAN = 16_384
 # million edges, made twice, might differ in one.
 _SIGMAS = 7.0
 _SCALES = 4  # Steps in which a scale doubles.
-_CLIPPED = 1.2  # A code is clipped that lost so many times what rounding takes on average.
 _SLACK = 1e-6  # Rounding of canonical cosines to float32, and of bounds.
 
 
@@ -123,7 +122,8 @@ def likely(codes: Codes) -> Codes:
     if len(codes) == 0:
         return codes
     deviation = 1 / (codes.scale * 12**0.5)
-    clipped = codes.lost > _CLIPPED * deviation * codes.numbers.shape[1] ** 0.5
+    # A code is clipped that lost more than 1.2 times what rounding takes on average.
+    clipped = codes.lost > 1.2 * deviation * codes.numbers.shape[1] ** 0.5
     longest = float(np.where(clipped, 0.0, codes.lost + codes.length).max())
     margin = _SIGMAS * deviation * np.sqrt(codes.length**2 + np.float32(longest**2)) + _SLACK * longest**2
     return replace(codes, margin=np.where(clipped, codes.margin, np.minimum(margin, codes.margin)).astype(np.float32))

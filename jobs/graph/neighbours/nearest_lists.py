@@ -29,8 +29,6 @@ from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
 Keep = Callable[[Positions, Positions], Flags]
 
-_CROWD = 64
-_LEAST_CROWD = 1024
 _FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
 _SCORED = 512
 _SPAN = 1 << 14  # Pairs of one thread that are scored in the same room.
@@ -298,7 +296,7 @@ def _and_gaining(keep: Keep | None, gaining: Flags | None) -> Keep | None:
 
 def crowd(products: int) -> int:
     """Peaks of so many products that may pass before a block is compared in float32."""
-    return max(_LEAST_CROWD, products // _CROWD)
+    return max(1024, products // 64)
 
 
 def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, threads: int = 1) -> Floats:
@@ -329,7 +327,6 @@ def best_of_owners(
 
 
 ROWS, COLUMNS = 1024, 2048  # Of a block that the processor compares.
-_SOUGHT = 4096
 
 
 def tiles(count: int, width: int) -> Iterator[tuple[Positions, Positions]]:
@@ -363,6 +360,6 @@ def seek_in_all(
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
     # Few rows with many columns: fewer blocks.
-    for columns in parts(np.arange(count), _SOUGHT * min(8, max(1, ROWS // max(1, len(rows))))):
+    for columns in parts(np.arange(count), 4096 * min(8, max(1, ROWS // max(1, len(rows))))):
         for part in parts(rows, ROWS):
             yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)
