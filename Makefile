@@ -8,8 +8,6 @@ hash = $(shell cat $(1) install.sh | sha256sum | cut -c1-16)
 STAMP := $(VENV)/.installed-$(call hash,requirements.lock pyproject.toml)
 # What tests need beside the core, Spark and Ray too: in the same environment.
 DEV_STAMP := $(VENV)/.dev-installed-$(call hash,requirements-dev.lock)
-# Spark's classes as Java loads them, with which it starts in half the time.
-CLASSES := $(VENV)/share/quern/.classes-$(call hash,requirements-dev.lock)
 # torch, transformers and a small language model, beside the packages of $(VENV), which stays without them.
 TORCH := .venv-torch
 TORCH_STAMP := $(TORCH)/.installed-$(call hash,requirements.lock requirements-dev.lock requirements-torch.lock requirements-lm.lock)
@@ -89,11 +87,6 @@ $(AIRFLOW_STAMP): requirements-airflow.lock
 	@./install.sh $(AIRFLOW) requirements-airflow.lock
 	@rm -f $(AIRFLOW)/.installed-* && touch $@
 
-$(CLASSES): $(DEV_STAMP)
-	@! { command -v java || [ -n "$$JAVA_HOME" ]; } >/dev/null || $(BIN)/python -m quern.jobs.engines.spark_classes >/dev/null 2>&1 || \
-	  echo "Spark's classes could not be archived: it will start as slowly as it does"
-	@mkdir -p $(@D) && rm -f $(@D)/.classes-* && touch $@
-
 demo: install
 	@SECONDS=$$(($$(date +%s) - $(START))) && installed=$$SECONDS && rm -rf $(DEMO) && \
 	  $(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse && built=$$SECONDS && \
@@ -122,10 +115,10 @@ types: install-dev
 check: install-dev lint types
 	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "not slow and not long and not torch" --durations=5
 
-unit: install-dev $(CLASSES)
+unit: install-dev
 	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "not long and not torch"
 
-test-long: install-dev $(CLASSES)
+test-long: install-dev
 	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "long and not torch"
 
 test-benchmarks: install-dev
@@ -141,7 +134,7 @@ test-airflow: install install-airflow
 model: install
 	@PYTHONPATH=. $(BIN)/python -m tests.language_model
 
-test-torch: install-torch $(CLASSES)
+test-torch: install-torch
 	@QUERN_TEST_LM=1 $(TORCH)/bin/python -m pytest $(WORKERS) -m torch --timeout 1800
 
 fuzz: install-dev

@@ -28,10 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
-    from quern.pipelines.api.asking import answer, ask, search, sources, timeline
-    from quern.pipelines.api.building import build
-    from quern.pipelines.api.looking import diff, graph, original, picture, show, table
-    from quern.pipelines.api.measuring import compare, evaluate
+    from quern.pipelines.api.asking import answer, ask, build, search, sources, timeline
+    from quern.pipelines.api.looking import compare, diff, evaluate, graph, original, picture, show, table
     from quern.schemas.answers import Answer, Hit, Question
     from quern.schemas.differences import SnapshotDifference
     from quern.schemas.errors import QuernError
@@ -41,9 +39,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("answer", "ask", "search", "sources", "timeline"), "quern.pipelines.api.asking"),
-    **dict.fromkeys(("compare", "evaluate"), "quern.pipelines.api.measuring"),
+    **dict.fromkeys(("compare", "evaluate"), "quern.pipelines.api.looking"),
     **dict.fromkeys(("diff", "graph", "original", "picture", "show", "table"), "quern.pipelines.api.looking"),
-    "build": "quern.pipelines.api.building",
+    "build": "quern.pipelines.api.asking",
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Hit", "Question"), "quern.schemas.answers"),
     "QuernError": "quern.schemas.errors",

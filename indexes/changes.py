@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.row_hashes import RowHasher
 from quern.indexes.stages import Stage, columns_in, digest_columns, row_group_runs, slices
 from quern.schemas.differences import RowChanges
+from quern.schemas.digests import row_fingerprints
 
 Numbers = npt.NDArray[np.int64]
 
@@ -33,19 +33,13 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class ChangedRows:
-    """The rows that differ between two versions of a table.
+    """The rows that differ between two versions of a table."""
 
-    Attributes:
-        counts: How many.
-        added: Numbers of the first that were added, in the later version.
-        changed: Pairs of the numbers of the first that changed, in the earlier and the later version; shape (rows, 2).
-        removed: Numbers of the first that were removed, in the earlier version.
-    """
-
-    counts: RowChanges
-    added: Numbers
+    counts: RowChanges  # How many.
+    added: Numbers  # Numbers of the first that were added, in the later version.
+    # Pairs of the numbers of the first that changed, in the earlier and the later version; shape (rows, 2).
     changed: Numbers
-    removed: Numbers
+    removed: Numbers  # Numbers of the first that were removed, in the earlier version.
 
 
 def changed_rows(
@@ -62,12 +56,12 @@ def changed_rows(
     none = np.empty(0, dtype=np.int64)
     if before is not None and after is not None and before.digest == after.digest:
         return ChangedRows(RowChanges(), none, none.reshape(0, 2), none)
-    hasher, rows = RowHasher(), sum(stage.rows for stage in (before, after) if stage)
+    rows = sum(stage.rows for stage in (before, after) if stage)
     counts = RowChanges()
     added, changed, removed = [none], [none.reshape(0, 2)], [none]
     with tempfile.TemporaryDirectory(prefix="quern-changes-") as folder:
         earlier, later = (
-            _Buckets.of(stage, hasher, 1 + rows // bucket_rows, Path(folder) / name)
+            _Buckets.of(stage, 1 + rows // bucket_rows, Path(folder) / name)
             for stage, name in ((before, "before"), (after, "after"))
         )
         for one, other in zip(earlier, later, strict=True):
@@ -122,15 +116,15 @@ class _Buckets:
     buckets: Sequence[npt.NDArray[np.void] | Path]
 
     @classmethod
-    def of(cls, stage: Stage | None, hasher: RowHasher, count: int, folder: Path) -> _Buckets:
+    def of(cls, stage: Stage | None, count: int, folder: Path) -> _Buckets:
         """The rows of `stage`."""
         if count == 1:
-            return cls([np.concatenate([np.empty(0, _ROW), *_hashed(stage, hasher)])])
+            return cls([np.concatenate([np.empty(0, _ROW), *_hashed(stage)])])
         folder.mkdir()
         paths = [folder / f"{number:06d}" for number in range(count)]
         for path in paths:
             path.touch()
-        for rows in _hashed(stage, hasher):
+        for rows in _hashed(stage):
             of = (rows["key"] % np.uint64(count)).astype(np.int64)
             for number in np.unique(of).tolist():
                 with paths[number].open("ab") as file:
@@ -142,7 +136,7 @@ class _Buckets:
             yield np.fromfile(bucket, _ROW) if isinstance(bucket, Path) else bucket
 
 
-def _hashed(stage: Stage | None, hasher: RowHasher) -> Iterator[npt.NDArray[np.void]]:
+def _hashed(stage: Stage | None) -> Iterator[npt.NDArray[np.void]]:
     """Key, content and number of the rows, batch by batch; of a table whose keys repeat a row is known by all of it."""
     if stage is None:
         return
@@ -152,10 +146,16 @@ def _hashed(stage: Stage | None, hasher: RowHasher) -> Iterator[npt.NDArray[np.v
     for batch in _batches(stage, columns):
         for piece in slices(batch, _BATCH_ROWS, _BATCH_BYTES):
             rows = np.empty(piece.num_rows, _ROW)
-            rows["key"], rows["content"] = hasher.rows(piece, key, content)
+            rows["content"] = _halves(piece, content)
+            rows["key"] = rows["content"] if key == content else _halves(piece, key)
             rows["number"] = np.arange(at, at + piece.num_rows)
             at += piece.num_rows
             yield rows
+
+
+def _halves(rows: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Half of the fingerprint of each row: what tells rows apart."""
+    return row_fingerprints(rows, columns).view(np.uint64)[::2]
 
 
 def _compared(before: npt.NDArray[np.void], after: npt.NDArray[np.void]) -> ChangedRows:

@@ -26,8 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.checksums import DamagedError
-from quern.indexes.memo_index import MemoIndex, Results
-from quern.indexes.memo_parts import BLOCK_ROWS, PartFile, write_part
+from quern.indexes.memo_parts import BLOCK_ROWS, MemoIndex, PartFile, Results, write_part
 from quern.indexes.memo_uses import read_uses, write_uses
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
@@ -36,8 +35,6 @@ log = logging.getLogger(__name__)
 REJECT = pa.struct([("reason", pa.string()), ("detail", pa.string())])
 _INPUT = pa.binary(FINGERPRINT_BYTES)
 _PARTS = "[0-9]*.arrow"  # Not what a writer that was killed left of a part.
-_OPEN_BATCHES = 16
-_COMMIT_SECONDS = 20.0
 
 
 def memo_schema(makes: pa.Schema) -> pa.Schema:
@@ -121,7 +118,7 @@ class MemoWriter:
 
     def commit_if_due(self) -> None:
         """Write what was gathered if it is much, or has waited long."""
-        if len(self) >= self._most or time.monotonic() - self._committed_at > _COMMIT_SECONDS:
+        if len(self) >= self._most or time.monotonic() - self._committed_at > 20.0:
             self.commit()
 
     def commit(self) -> None:
@@ -321,7 +318,7 @@ class Memo:
         if batch is None:
             batch = self._parts[part].block(block)
         self._batches[part, block] = batch
-        if len(self._batches) > _OPEN_BATCHES:
+        if len(self._batches) > 16:
             self._batches.popitem(last=False)
         return batch
 

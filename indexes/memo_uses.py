@@ -4,6 +4,7 @@ A folder of the memo has one small file of marks: the first 8 bytes of each fing
 last asked for it. A build writes it anew, with its own night for all that it asked for, so that its size is that of
 the folder's inputs, whatever the number of nights. A result that has no mark, of a build that was killed, counts as
 used when it was committed. Marks decide what is computed again, never what comes out: without them nothing is wrong.
+Beside them is a list of the nights: the builds that were published, also those whose snapshots are pruned.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quern.indexes.checksums import checksum
+from quern.indexes.checksums import DamagedError, checksum, read_sealed, write_sealed
 from quern.indexes.storage import void, write_whole
 
 log = logging.getLogger(__name__)
@@ -47,16 +48,12 @@ def night_at(time_ns: int) -> int:
 
 @dataclass(frozen=True)
 class Uses:
-    """Marks of a folder, arrays of one length.
+    """Marks of a folder, arrays of one length."""
 
-    Attributes:
-        heads: First 8 bytes of fingerprints as numbers, increasing, each once. Two results that share them are kept
-            or forgotten together.
-        nights: The night in which each was last used (`night_of`).
-    """
-
+    # First 8 bytes of fingerprints as numbers, increasing, each once. Two results that share them are kept or forgotten
+    # together.
     heads: Heads
-    nights: Nights
+    nights: Nights  # The night in which each was last used (`night_of`).
 
     def of(self, heads: Heads) -> Nights:
         """The night of each of `heads`, 0 where it has no mark, shape (len(heads),)."""
@@ -135,3 +132,34 @@ def write_uses(folder: Path, uses: Uses) -> None:
         writer.write_table(marks)
     content = sink.getvalue().to_pybytes()
     write_whole(uses_file(folder), lambda path: void(path.write_bytes(checksum(content).encode() + b"\n" + content)))
+
+
+NIGHTS_FILE: Final = "nights.json"
+_MOST: Final = 1000
+
+
+def published_nights(memo: Path) -> list[str]:
+    """Names of the builds that were published, in that order; none where that is not known."""
+    try:
+        return [str(name) for name in read_sealed(memo / NIGHTS_FILE, "the next build begins it anew")["nights"]]
+    except FileNotFoundError:
+        return []
+    except DamagedError as error:
+        log.warning("%s", error)
+        return []
+
+
+def add_night(memo: Path, build_id: str) -> None:
+    """Remember that a build was published."""
+    nights = [*(night for night in published_nights(memo) if night != build_id), build_id]
+    write_sealed(memo / NIGHTS_FILE, {"nights": nights[-_MOST:]})
+
+
+def oldest_kept(nights: list[str], keep: int, published: str | None) -> int:
+    """The night since which results stay: the earliest of the newest `keep` and of the published one; 0 for all.
+
+    By the numbers of all of these, for a clock that was moved back gives a later night an earlier name.
+    """
+    if len(nights) < keep:
+        return 0
+    return min(night_of(night) for night in [*nights[-keep:], *([published] if published else [])])

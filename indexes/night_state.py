@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 ABOUT: Final = "about.json"
 _MEND: Final = "the next build does in full what it would have taken up"
 _BEGUN: Final = ".tmp-"
-_KEPT: Final = 4
-_SYNCED: Final = 4  # Files at once: each waits for the disk most of the time.
 # What a state that is not as it was written raises as it is looked through, or as its job reads it.
 _DAMAGED: Final = (OSError, ValueError, KeyError, TypeError, DamagedError)
 _T = TypeVar("_T")
@@ -85,7 +83,7 @@ class NightStates:
             known: Checksums of files that were read whole tonight and are on the disk, by their names.
         """
         files = sorted(p for p in path.rglob("*") if p.is_file())
-        with ThreadPoolExecutor(_SYNCED) as pool:
+        with ThreadPoolExecutor(4) as pool:  # Files at once: each waits for the disk most of the time.
             names = [file.relative_to(path).as_posix() for file in files]
             new = [(name, file) for name, file in zip(names, files, strict=True) if name not in (known or {})]
             made = pool.map(_synced, [file for _, file in new])
@@ -108,7 +106,7 @@ class NightStates:
     def forget_others(self) -> None:
         """Remove the folders beside this one with states of settings that were not used for long."""
         others = sorted((p for p in self.folder.parent.iterdir() if p != self.folder), key=lambda p: p.stat().st_mtime)
-        for path in others[:-_KEPT]:
+        for path in others[:-4]:
             _remove(path)
 
 

@@ -32,9 +32,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
-from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
-from quern.indexes.storage import abandon
+from quern.indexes.storage import abandon, readers_or_writer
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP
@@ -100,29 +99,17 @@ def place_of(page: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """A range of a file that a part holds.
+    """A range of a file that a part holds."""
 
-    Attributes:
-        file: Name of the file, as in `pages.source_file`.
-        version: What tells this content of the file, read with these settings, from another.
-        start: First byte of the range.
-        end: One past its last byte.
-        began: Byte at which its first record begins; `end` or more where none begins in it.
-        ended: Byte at which the first record after it begins, or the size of the file.
-        pages: Pages read.
-        rejects: Rejects.
-        records: Records by type, of an archive.
-    """
-
-    file: str
-    version: str
-    start: int
-    end: int
-    began: int
-    ended: int
-    pages: int = 0
-    rejects: int = 0
-    records: dict[str, int] = field(default_factory=dict)
+    file: str  # Name of the file, as in `pages.source_file`.
+    version: str  # What tells this content of the file, read with these settings, from another.
+    start: int  # First byte of the range.
+    end: int  # One past its last byte.
+    began: int  # Byte at which its first record begins; `end` or more where none begins in it.
+    ended: int  # Byte at which the first record after it begins, or the size of the file.
+    pages: int = 0  # Pages read.
+    rejects: int = 0  # Rejects.
+    records: dict[str, int] = field(default_factory=dict)  # Records by type, of an archive.
 
     @property
     def changed_ns(self) -> int:
@@ -133,23 +120,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """A finished part.
+    """A finished part."""
 
-    Attributes:
-        directory: Where its files are.
-        name: Beginning of their names.
-        claims: What it holds, in the order it was read.
-        dropped: Files whose rows no longer count, because they were read again.
-        checksums: Checksums of its files, by kind.
-        ingest: Number of the ingest that wrote it; later ones have higher numbers.
-    """
-
-    directory: Path
-    name: str
-    claims: tuple[Claim, ...]
-    dropped: frozenset[str] = frozenset()
-    checksums: Mapping[str, str] = field(default_factory=dict)
-    ingest: int = 0
+    directory: Path  # Where its files are.
+    name: str  # Beginning of their names.
+    claims: tuple[Claim, ...]  # What it holds, in the order it was read.
+    dropped: frozenset[str] = frozenset()  # Files whose rows no longer count, because they were read again.
+    checksums: Mapping[str, str] = field(default_factory=dict)  # Checksums of its files, by kind.
+    ingest: int = 0  # Number of the ingest that wrote it; later ones have higher numbers.
 
     @property
     def live(self) -> tuple[Claim, ...]:
@@ -262,17 +240,11 @@ class PartWriter:
 
 @dataclass(frozen=True)
 class Named:
-    """What the manifest says of a part in effect.
+    """What the manifest says of a part in effect."""
 
-    Attributes:
-        files: The files that it holds.
-        dropped: Those of them that were read again since, or removed.
-        ingest: Number of the ingest that wrote it.
-    """
-
-    files: Sequence[str]
-    dropped: Sequence[str] = ()
-    ingest: int = 0
+    files: Sequence[str]  # The files that it holds.
+    dropped: Sequence[str] = ()  # Those of them that were read again since, or removed.
+    ingest: int = 0  # Number of the ingest that wrote it.
 
     @property
     def live(self) -> list[str]:

@@ -1,10 +1,16 @@
-"""Staged tables: Parquet files of the warehouse, or folders of them, with row count and digest."""
+"""Staged tables: Parquet files of the warehouse, or folders of them, with row count and digest.
+
+Of a folder most files are links to files that exist already; its name ends in `.parquet`, so that pandas, Spark and
+pyarrow read it as one table, and `_files.json` in it names the files in their order, with their rows and checksums.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed
+from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, checksum_of, read_sealed, write_sealed
 from quern.indexes.storage import abandon
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import TableDigest
@@ -36,21 +42,13 @@ def slices(batch: pa.RecordBatch, rows: int, size: int) -> Iterator[pa.RecordBat
 
 @dataclass(frozen=True)
 class Stage:
-    """One version of a table as a Parquet file, or as a folder of such files (`indexes.stage_folders`).
+    """One version of a table as a Parquet file, or as a folder of such files."""
 
-    Attributes:
-        table: Its contract.
-        path: The file or folder.
-        rows: Rows.
-        digest: Digest of the content, whatever the order of rows.
-        checksum: Checksum of the file, or of a folder's list of files; empty where its bytes are taken on trust.
-    """
-
-    table: Table
-    path: Path
-    rows: int
-    digest: str
-    checksum: str = ""
+    table: Table  # Its contract.
+    path: Path  # The file or folder.
+    rows: int  # Rows.
+    digest: str  # Digest of the content, whatever the order of rows.
+    checksum: str = ""  # Checksum of the file, or of a folder's list of files; empty for none.
 
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The table as batches of at most `rows` rows, in the order it was written.
@@ -93,23 +91,12 @@ class Stage:
         return self.path.exists()
 
     @property
-    def trusted(self) -> Stage:
-        """The same for workers: they read parts of files that this process has read whole."""
-        self.check()
-        return replace(self, checksum="")
-
-    @property
     def files(self) -> list[tuple[Path, int]]:
         """Its files in their order, each with the number of its rows."""
         self.check()
         if not self.path.is_dir():
             return [(self.path, self.rows)]
         return [(path, file.rows) for path, file in _indexed(self.path).items()]
-
-    @property
-    def row_groups(self) -> int:
-        """Row groups of all files."""
-        return sum(pq.read_metadata(path).num_row_groups for path, _ in self.files)
 
     def lookup(self, column: str, values: Sequence[str] | pa.Array, columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""
@@ -271,3 +258,88 @@ class StageWriter:
     def stage(self) -> Stage:
         """What was written."""
         return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), self.checksum)
+
+
+class FolderWriter:
+    """Writes one staged table as a folder, which appears under its name only when it is complete.
+
+    Use as a context manager, then call `stage()`. An exception inside leaves no folder.
+    """
+
+    def __init__(self, path: Path, table: Table) -> None:
+        self._path = path
+        self._table = table
+        self._digest = TableDigest()
+        self._files: dict[str, FolderFile] = {}
+        self._temporary = path.with_name(f".tmp-{path.name}")
+        remove(self._temporary)
+        self._temporary.mkdir(parents=True)
+
+    @property
+    def digest_columns(self) -> list[str]:
+        """The columns that the table's digest is made of."""
+        return digest_columns(self._table)
+
+    def link(self, file: Path, checksum: str, batches: Iterable[pa.RecordBatch]) -> None:
+        """Add all rows of `file`, a Parquet file with the table's schema.
+
+        The file may go afterwards: what is linked stays. Where it cannot be linked it is copied.
+
+        Args:
+            file: The file.
+            checksum: Its checksum.
+            batches: Its columns `digest_columns`.
+        """
+        before = self._digest.rows
+        for batch in batches:
+            self._digest.update(batch.select(self.digest_columns))
+        target = self._next()
+        try:
+            os.link(file, target)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(file, target)
+        with target.open("rb") as written:
+            os.fsync(written.fileno())
+        self._files[target.name] = FolderFile(self._digest.rows - before, checksum)
+
+    def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Add `batches` as a new file."""
+        before = self._digest.rows
+        target = self._next()
+        with StageWriter(target, self._table, self._digest) as writer:
+            writer.write_all(batches)
+        self._files[target.name] = FolderFile(self._digest.rows - before, writer.checksum)
+
+    def _next(self) -> Path:
+        return self._temporary / f"{len(self._files):06d}.parquet"
+
+    def __enter__(self) -> FolderWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._close()
+        finally:
+            remove(self._temporary)
+
+    def _close(self) -> None:
+        """Complete the folder."""
+        if not self._files:
+            self.write_all([])  # A folder without a file has no schema.
+        write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})
+        remove(self._path)
+        self._temporary.replace(self._path)
+
+    def stage(self) -> Stage:
+        """What was written."""
+        listed = checksum_of(self._path / INDEX)
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), listed)
+
+
+def remove(path: Path) -> None:
+    """Delete the file or folder of a staged table, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,16 +1,23 @@
-"""Files that are whole or absent: written beside their place, then renamed into it."""
+"""Files that are whole or absent, written beside their place and renamed into it; locks on files; files that can go.
+
+A lock ends with the process that holds it, however it ends. One writer at a time is an `flock` (`filelock.FileLock`);
+readers beside each other are what `filelock.ReadWriteLock` holds through SQLite. Lock files stay empty, and stay.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 import pyarrow as pa
+from filelock import FileLock, ReadWriteLock, Timeout
 
 _BEGUN: Final = ".tmp-"
 
@@ -88,3 +95,88 @@ def write_text(path: Path, text: str) -> None:
 
 def void(_: object) -> None:
     """Drop a value: for callbacks that must return nothing."""
+
+
+@contextmanager
+def exclusive(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lock file at `path` alone.
+
+    Args:
+        path: Made if it is not there; its folder must be.
+        busy: Raised where another process holds it.
+        seconds: How long to wait for that process first; for ever where negative.
+    """
+    try:
+        hold = FileLock(path).acquire(timeout=seconds)
+    except Timeout:
+        raise busy from None
+    with hold:
+        yield
+
+
+@contextmanager
+def readers_or_writer(path: Path, busy: Exception, *, shared: bool) -> Iterator[None]:
+    """Hold the lock file at `path` beside other readers (`shared`) or alone; `busy` is raised where others hinder it.
+
+    All holders of a path must use this function: a lock of `exclusive` is of another kind.
+    """
+    lock = ReadWriteLock(path, blocking=False, is_singleton=False)
+    try:
+        hold = lock.acquire_read() if shared else lock.acquire_write()
+    except Timeout:
+        raise busy from None
+    with hold:
+        yield
+
+
+@dataclass(frozen=True)
+class Space:
+    """How many files, and how many bytes they have."""
+
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Space) -> Space:
+        return Space(self.files + other.files, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Remnant:
+    """A file or folder that can go."""
+
+    kind: str  # What it was part of, for the report.
+    path: Path  # Where it is.
+
+    def space(self) -> Space:
+        """What it takes."""
+        if not self.path.is_dir():
+            return Space(1, size_of(self.path))
+        return sum((Space(1, size_of(path)) for path in _files(self.path)), Space())
+
+    def remove(self) -> None:
+        """Delete it; what is gone already is no error."""
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; none of one that is gone, or that has another name that stays."""
+    try:
+        stat = path.lstat()
+    except OSError:
+        return 0
+    return stat.st_size if stat.st_nlink <= 1 else 0
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if not path.is_dir())
+
+
+def space_of(remnants: Iterable[Remnant]) -> dict[str, Space]:
+    """What remnants take, by kind."""
+    taken: dict[str, Space] = {}
+    for remnant in remnants:
+        taken[remnant.kind] = taken.get(remnant.kind, Space()) + remnant.space()
+    return taken

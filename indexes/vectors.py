@@ -36,15 +36,10 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the vectors of a matrix, read block by block.
+    """Some of the vectors of a matrix, read block by block."""
 
-    Attributes:
-        vectors: The matrix, shape (n, d).
-        rows: Positions of those that are taken, shape (rows,).
-    """
-
-    vectors: Floats
-    rows: Positions
+    vectors: Floats  # The matrix, shape (n, d).
+    rows: Positions  # Positions of those that are taken, shape (rows,).
 
     def __len__(self) -> int:
         """Number of vectors taken."""
@@ -57,15 +52,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The best k of each query, best first.
+    """The best k of each query, best first."""
 
-    Attributes:
-        positions: Positions found, shape (queries, k); -1 where there are fewer than k.
-        similarities: Their canonical cosines, shape (queries, k); -inf where there are fewer than k.
-    """
-
-    positions: Positions
-    similarities: Floats
+    positions: Positions  # Positions found, shape (queries, k); -1 where there are fewer than k.
+    similarities: Floats  # Their canonical cosines, shape (queries, k); -inf where there are fewer than k.
 
 
 def vector_matrix(column: pa.Array) -> Floats:

@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.memo_uses import night_at, night_of
+from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.night_state import NightStates
-from quern.indexes.nights import add_night, oldest_kept, published_nights
 from quern.indexes.page_store import PageStoreError
-from quern.indexes.remnants import Remnant, Space
-from quern.indexes.storage import abandoned
+from quern.indexes.storage import Remnant, Space, abandoned
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import MemoSettings, Settings
 
@@ -36,17 +34,11 @@ _DAY_NS: Final = 86_400 * 10**9
 
 @dataclass
 class Vacuumed:
-    """What was freed, or would be.
+    """What was freed, or would be."""
 
-    Attributes:
-        snapshots: Ids of the snapshots that were forgotten.
-        leased: Ids of those that are old enough, but read.
-        freed: Files and bytes, by kind.
-    """
-
-    snapshots: list[str] = field(default_factory=list)
-    leased: list[str] = field(default_factory=list)
-    freed: dict[str, Space] = field(default_factory=dict)
+    snapshots: list[str] = field(default_factory=list)  # Ids of the snapshots that were forgotten.
+    leased: list[str] = field(default_factory=list)  # Ids of those that are old enough, but read.
+    freed: dict[str, Space] = field(default_factory=dict)  # Files and bytes, by kind.
 
     def add(self, kind: str, space: Space) -> None:
         """Count what was freed."""

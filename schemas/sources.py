@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ProposedBy = Literal["generator", "found", "history"]
+ProposedBy = Literal["generator", "found"]
 
 
 class SourceEvidence(BaseModel):

@@ -23,8 +23,7 @@ from hypothesis import settings as examples
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import EngineError, Engines
 from quern.jobs.engines.spark import require_java
 from quern.jobs.pages.pages import ReadPages

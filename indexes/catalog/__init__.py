@@ -13,9 +13,8 @@ that is kept has a checksum (`indexes.checksums`), which is compared before what
     WAREHOUSE/audit/ID/index.html   data docs of the audit of each build, of refused ones too
 """
 
-from quern.indexes.catalog.folder import WarehouseFolder
+from quern.indexes.catalog.folder import Snapshot, WarehouseFolder
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, new_build_id
-from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.catalog.warehouse import Warehouse
 
 __all__ = ["Manifest", "Snapshot", "TableVersion", "Warehouse", "WarehouseError", "WarehouseFolder", "new_build_id"]

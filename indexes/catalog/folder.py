@@ -10,14 +10,15 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
-from quern.indexes.catalog.leases import is_leased
-from quern.indexes.catalog.manifest import Manifest, WarehouseError
-from quern.indexes.checksums import DamagedError, read_sealed, unsealed
-from quern.indexes.served import ServedTables
+from quern.indexes.catalog.leases import Lease, is_leased
+from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
+from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, unsealed
+from quern.indexes.served import ServedTable, ServedTables
+from quern.indexes.stages import Stage
+from quern.schemas.tables import TABLES, Table
 from quern.schemas.version import VERSION
 
 FORMAT: Final[Mapping[str, Any]] = {"format": "quern warehouse", "version": 3}
-_FIRST_SEALED: Final = 3
 _BY: Final = "quern"
 
 log = logging.getLogger(__name__)
@@ -138,7 +139,7 @@ def _format_of(path: Path) -> dict[str, Any] | None:
         old = json.loads(content)
     except ValueError:
         old = None
-    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, _FIRST_SEALED):
+    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, 3):
         return old
     if is_remnant(path.parent):
         raise DamagedError(path, why)
@@ -165,3 +166,47 @@ def _of_another_version(root: Path, found: Mapping[str, Any]) -> str:
 def is_remnant(root: Path) -> bool:
     """Whether a directory holds a warehouse's snapshots and tables, whatever became of the file that says so."""
     return (root / "snapshots").is_dir() and (root / "stages").is_dir()
+
+
+class Snapshot:
+    """One snapshot, open for reading: every table at the version that its manifest pins.
+
+    Its lease, if it has one, lasts as long as the object and the served tables that were opened from it.
+    """
+
+    def __init__(self, warehouse: WarehouseFolder, manifest: Manifest, lease: Lease | None = None) -> None:
+        self.warehouse = warehouse
+        self.manifest = manifest
+        self.lease = lease
+        VERIFIED.forget()
+
+    def _pinned(self, name: str) -> tuple[Table, TableVersion]:
+        version = self.manifest.tables.get(name)
+        if version is None:
+            raise WarehouseError(f"snapshot {self.manifest.build_id} has no table {name}")
+        return TABLES[name].with_dimension(version.dimension) if version.dimension else TABLES[name], version
+
+    def table(self, name: str) -> ServedTable:
+        """A served table.
+
+        Raises:
+            DamagedError: Its files, which are read whole once, are not as they were written.
+        """
+        table, version = self._pinned(name)
+        return self.warehouse.served.open(table, version.version, version.served, self.lease)
+
+    def stage(self, name: str) -> Stage:
+        """A table as its Parquet file."""
+        table, version = self._pinned(name)
+        return Stage(table, self.warehouse.root / version.file, version.rows, version.digest, version.checksum)
+
+    def check(self) -> None:
+        """Read all files of all tables.
+
+        Raises:
+            DamagedError: One is not as it was written.
+        """
+        for name, version in self.manifest.tables.items():
+            self.stage(name).check()
+            if version.kind == "served":
+                self.warehouse.served.check(name, version.version, version.served)

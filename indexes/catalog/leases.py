@@ -19,7 +19,6 @@ from typing import Final
 
 # Pruning holds a manifest alone for as long as it takes to delete one file: a second is long.
 _TRIES: Final = 200
-_PAUSE_SECONDS: Final = 0.005
 
 
 class Lease:
@@ -52,7 +51,7 @@ def take_lease(manifest: Path) -> Lease:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:  # It is being pruned, or someone looks whether it is read.
             os.close(handle)
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(0.005)
             continue
         except OSError:  # A file system without locks.
             os.close(handle)

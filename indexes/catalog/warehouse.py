@@ -11,17 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from quern.indexes.catalog.folder import WarehouseFolder, about_format, is_remnant
+from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
 from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
-from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
-from quern.indexes.remnants import Remnant
 from quern.indexes.served import LAYOUT, Written
-from quern.indexes.stage_folders import remove
-from quern.indexes.stages import Stage
-from quern.indexes.storage import begun
+from quern.indexes.stages import Stage, remove
+from quern.indexes.storage import Remnant, begun
 from quern.schemas.tables import TABLES, Table
 
 log = logging.getLogger(__name__)

@@ -16,26 +16,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from quern.indexes.catalog.manifest import WarehouseError
 from quern.indexes.disk import is_read_only
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text
+from quern.indexes.storage import exclusive, write_text
 
 log = logging.getLogger(__name__)
 
 
 class Writer(BaseModel):
-    """A process that writes to a warehouse.
+    """A process that writes to a warehouse."""
 
-    Attributes:
-        what: What it does, such as `build 20261122T060000000`.
-        process: Its process id.
-        host: Its machine.
-        since: When it began.
-    """
-
-    what: str
-    process: int = Field(default_factory=os.getpid)
-    host: str = Field(default_factory=socket.gethostname)
-    since: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    what: str  # What it does, such as `build 20261122T060000000`.
+    process: int = Field(default_factory=os.getpid)  # Its process id.
+    host: str = Field(default_factory=socket.gethostname)  # Its machine.
+    since: datetime = Field(default_factory=lambda: datetime.now(UTC))  # When it began.
 
     @classmethod
     def read(cls, root: Path) -> Self | None:

@@ -19,7 +19,6 @@ from scipy import sparse
 Counts = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
-_ROUNDS: Final = 60
 _PATIENCE: Final = 2
 """Rounds without gain after which a level ends: half the vertices move at once, so one round may lose."""
 _LEAST_GAIN: Final = 1e-4
@@ -29,15 +28,10 @@ _LEAST_GAIN: Final = 1e-4
 
 @dataclass(frozen=True)
 class Communities:
-    """A division of the chunks.
+    """A division of the chunks."""
 
-    Attributes:
-        of: Community of each chunk, the largest is 0, shape (chunks,).
-        modularity: Of the division (Newman and Girvan 2004): 0 as by chance, above .3 a clear structure.
-    """
-
-    of: Counts
-    modularity: float
+    of: Counts  # Community of each chunk, the largest is 0, shape (chunks,).
+    modularity: float  # Of the division (Newman and Girvan 2004): 0 as by chance, above .3 a clear structure.
 
     @property
     def sizes(self) -> Counts:
@@ -85,7 +79,7 @@ def _moved(graph: sparse.csr_array, labels: Counts, random: np.random.Generator)
     others = sparse.csr_array(graph - sparse.csr_array((own_weight, (np.arange(size), np.arange(size))), graph.shape))
     others.eliminate_zeros()
     best, most, waited = labels, -1.0, 0
-    for _ in range(_ROUNDS):
+    for _ in range(60):
         of_label = _summed(labels, degree, size)
         beside = sparse.csr_array(others @ _members(labels, size))
         rows, names = _rows(beside), beside.indices

@@ -26,17 +26,11 @@ from quern.indexes.vectors import Floats, Positions, vector_matrix
 
 @dataclass(frozen=True)
 class Keyed:
-    """Rows of a table in the order of their keys.
+    """Rows of a table in the order of their keys."""
 
-    Attributes:
-        keys: Sorted keys, string array of n.
-        vectors: Their vectors, shape (n, d) float32.
-        owner: For nodes, the position of each one's chunk, shape (n,); empty for chunks.
-    """
-
-    keys: pa.Array
-    vectors: Floats
-    owner: Positions
+    keys: pa.Array  # Sorted keys, string array of n.
+    vectors: Floats  # Their vectors, shape (n, d) float32.
+    owner: Positions  # For nodes, the position of each one's chunk, shape (n,); empty for chunks.
 
 
 _NO_OWNER: Positions = np.empty(0, dtype=np.int64)

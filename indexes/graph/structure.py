@@ -53,47 +53,29 @@ def _schema(table: Columns, names: Sequence[str]) -> pa.Schema:
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents of the chunks.
+    """Documents of the chunks."""
 
-    Attributes:
-        keys: Document ids, each once.
-        of_chunk: Position in `keys` of each chunk's document, shape (chunks,).
-    """
-
-    keys: pa.Array
-    of_chunk: Positions
+    keys: pa.Array  # Document ids, each once.
+    of_chunk: Positions  # Position in `keys` of each chunk's document, shape (chunks,).
 
 
 @dataclass(frozen=True)
 class Members:
-    """Which chunk each node belongs to (`E_inter`), and which document each chunk.
+    """Which chunk each node belongs to (`E_inter`), and which document each chunk."""
 
-    Attributes:
-        nodes: Sorted ids of the nodes.
-        chunks: Sorted ids of the chunks.
-        owner: Position in `chunks` of each node's chunk, shape (nodes,).
-        documents: The chunks' documents.
-    """
-
-    nodes: pa.Array
-    chunks: pa.Array
-    owner: Positions
-    documents: Documents
+    nodes: pa.Array  # Sorted ids of the nodes.
+    chunks: pa.Array  # Sorted ids of the chunks.
+    owner: Positions  # Position in `chunks` of each node's chunk, shape (nodes,).
+    documents: Documents  # The chunks' documents.
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges of some kinds; arrays of shape (edges,).
+    """Edges of some kinds; arrays of shape (edges,)."""
 
-    Attributes:
-        source: Position of the node that each leaves from.
-        target: Position of the node that it leads to.
-        similarity: Its similarity, as the table `edges` says for its kind.
-    """
-
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    similarity: npt.NDArray[np.float32]
+    source: npt.NDArray[np.int32]  # Position of the node that each leaves from.
+    target: npt.NDArray[np.int32]  # Position of the node that it leads to.
+    similarity: npt.NDArray[np.float32]  # Its similarity, as the table `edges` says for its kind.
 
     def __len__(self) -> int:
         return len(self.source)

@@ -18,7 +18,6 @@ from typing import Any, Final
 import pyarrow as pa
 
 from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of
-from quern.indexes.served.lancedb_import import import_lancedb
 from quern.indexes.stages import Stage, columns_in
 from quern.schemas.tables import Table
 
@@ -27,7 +26,6 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
 LAYOUT = 2
-_READ_ROWS = 8192
 _FOLDER: Final = re.compile(r"(.+)-(\d+)\.lance")
 
 
@@ -49,7 +47,7 @@ class ServedTable:
         """Rows of this version."""
         return int(self.lance.count_rows())
 
-    def batches(self, columns: Sequence[str], rows: int = _READ_ROWS) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], rows: int = 8192) -> Iterator[pa.RecordBatch]:
         """The named columns, batch by batch, in the order of the table."""
         with self._held():
             for batch in self.lance.search().select(self._there(columns)).limit(self.rows).to_batches(rows):
@@ -88,17 +86,11 @@ class ServedTable:
 
 @dataclass(frozen=True)
 class Written:
-    """A version of a served table that was written.
+    """A version of a served table that was written."""
 
-    Attributes:
-        version: Its number.
-        indexes: State of its indexes.
-        checksums: Checksums of its files, by their paths in its directory.
-    """
-
-    version: int
-    indexes: dict[str, Any] = field(default_factory=dict)
-    checksums: dict[str, str] = field(default_factory=dict)
+    version: int  # Its number.
+    indexes: dict[str, Any] = field(default_factory=dict)  # State of its indexes.
+    checksums: dict[str, str] = field(default_factory=dict)  # Checksums of its files, by their paths in its directory.
 
 
 class ServedTables:
@@ -113,7 +105,9 @@ class ServedTables:
     def _database(self) -> Any:
         if self._connection is None:
             # Loaded only here: commands that read no table have no need of it.
-            self._connection = import_lancedb().connect(str(self.directory))
+            import lancedb
+
+            self._connection = lancedb.connect(str(self.directory))
         return self._connection
 
     def folder(self, table: str, version: int) -> Path:

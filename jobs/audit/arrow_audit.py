@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from quern.indexes.row_hashes import hash_pairs
+from quern.indexes.keys import hash_pairs
 from quern.jobs.audit.arrow_metrics import Counted, Metric, NonNullShare, Pairs, Quantiles, joined, metric_of
 from quern.jobs.audit.checks import Check, Unexpected, check_of, within
 from quern.jobs.audit.views import View

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.row_hashes import hash_pairs
+from quern.indexes.keys import hash_pairs
 from quern.schemas.contract import expectations as ours
 from quern.schemas.contract.expectations import Expectation
 

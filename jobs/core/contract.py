@@ -34,86 +34,53 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that a job left out.
+    """A row that a job left out."""
 
-    Attributes:
-        row: Position in the batch.
-        reason: Code, such as `no_text`.
-        detail: What exactly was wrong, for a person.
-        transient: Whether another try may succeed, so that the memo must not keep it.
-    """
-
-    row: int
-    reason: str
-    detail: str
-    transient: bool = False
+    row: int  # Position in the batch.
+    reason: str  # Code, such as `no_text`.
+    detail: str  # What exactly was wrong, for a person.
+    transient: bool = False  # Whether another try may succeed, so that the memo must not keep it.
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job made of a batch.
+    """What a job made of a batch."""
 
-    Attributes:
-        rows: Rows of the table made, those of one input row side by side and in the order of the input.
-        parents: For each of `rows` the position of its input row, shape (rows,), never decreasing.
-        rejects: Rows left out; an input row may have both rows and rejects.
-    """
-
-    rows: pa.RecordBatch
-    parents: npt.NDArray[np.int64]
+    rows: pa.RecordBatch  # Rows of the table made, those of one input row side by side and in the order of the input.
+    parents: npt.NDArray[np.int64]  # For each of `rows` the position of its input row, shape (rows,), never decreasing.
+    # Rows left out; an input row may have both rows and rejects.
     rejects: Sequence[Reject] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a job did, in rows.
+    """What a job did, in rows."""
 
-    Attributes:
-        rows_in: Rows it was given.
-        rows_out: Rows it made.
-        reused: Rows given whose results were known.
-        computed: Rows given whose results were not.
-        rejected: Rejects, without warnings.
-        engine: What did it.
-        notes: Further figures.
-        warned: Warnings: rejects with which a row was kept, without a value.
-    """
-
-    rows_in: int
-    rows_out: int
-    reused: int
-    computed: int
-    rejected: int
-    engine: str = "driver"
-    notes: Mapping[str, float] = field(default_factory=dict)
-    warned: int = 0
+    rows_in: int  # Rows it was given.
+    rows_out: int  # Rows it made.
+    reused: int  # Rows given whose results were known.
+    computed: int  # Rows given whose results were not.
+    rejected: int  # Rejects, without warnings.
+    engine: str = "driver"  # What did it.
+    notes: Mapping[str, float] = field(default_factory=dict)  # Further figures.
+    warned: int = 0  # Warnings: rejects with which a row was kept, without a value.
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a whole-table job made.
+    """What a whole-table job made."""
 
-    Attributes:
-        stages: The tables, in the order of the job's `tables`.
-        counts: What is reported of it; None for a step on the way that leaves nothing out.
-        final: Whether another run over the same tables would make the same; not where something may have better luck.
-    """
-
-    stages: tuple[Stage, ...]
-    counts: Counts | None
+    stages: tuple[Stage, ...]  # The tables, in the order of the job's `tables`.
+    counts: Counts | None  # What is reported of it; None for a step on the way that leaves nothing out.
+    # Whether another run over the same tables would make the same; not where something may have better luck.
     final: bool = True
 
 
 class Contract(ABC):
-    """What every job has. Instances are immutable, picklable and cheap.
+    """What every job has. Instances are immutable, picklable and cheap."""
 
-    Attributes:
-        name: Name in logs, memo and rejects.
-        version: Raised whenever the same input gives another result.
-    """
-
-    name: ClassVar[str]
-    version: ClassVar[int]
+    name: ClassVar[str]  # Name in logs, memo and rejects.
+    version: ClassVar[int]  # Raised whenever the same input gives another result.
 
     @property
     @abstractmethod
@@ -143,21 +110,14 @@ class Contract(ABC):
 
 
 class Job(Contract):
-    """A row-wise job. Models are loaded on first use in a worker.
+    """A row-wise job. Models are loaded on first use in a worker."""
 
-    Attributes:
-        engine: `cpu` jobs run on Spark, `model` jobs on Ray.
-        reads: Columns that `apply` is given.
-        known_by: Columns that make the row's fingerprint, where they are not all of `reads`: a digest may stand
-            for the column that it was made of, which is then read only where the memo lacks the row.
-        key: The column of `reads` that names a rejected row.
-        task_rows: Rows that are computed and committed together; 0 for the setting `engine.task_rows`.
-    """
-
-    engine: ClassVar[Literal["cpu", "model"]]
-    reads: ClassVar[tuple[str, ...]]
-    key: ClassVar[str]
-    task_rows: ClassVar[int] = 0
+    engine: ClassVar[Literal["cpu", "model"]]  # `cpu` jobs run on Spark, `model` jobs on Ray.
+    reads: ClassVar[tuple[str, ...]]  # Columns that `apply` is given.
+    key: ClassVar[str]  # The column of `reads` that names a rejected row.
+    task_rows: ClassVar[int] = 0  # Rows that are computed and committed together; 0 for the setting `engine.task_rows`.
+    # Columns that make the row's fingerprint, where they are not all of `reads`: a digest may stand for the column that
+    # it was made of, which is then read only where the memo lacks the row.
     known_by: ClassVar[tuple[str, ...]] = ()
 
     @property

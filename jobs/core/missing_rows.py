@@ -1,8 +1,4 @@
-"""Rows that the memo lacks, on their way from a table to the workers: copies of them, or their numbers.
-
-Rows of a view are copied, because only this process can make them. Rows of a staged table whose fingerprints come of a
-digest are named by their numbers: a worker reads them from the table, and their bodies are read and written once less.
-"""
+"""Rows that the memo lacks, on their way from a table to the workers: files of about one task each."""
 
 from __future__ import annotations
 
@@ -16,22 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import Stage, slices
+from quern.indexes.stages import slices
 from quern.jobs.core.contract import Job
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
 INPUT: Final = "_input"
-ROW: Final = "_row"
 _FILE_BYTES = 32 << 20
-_FILES_OF_A_SIZE = 8
-_MOST_FILE_ROWS = 1 << 16
-# Numbers say nothing of the size of their rows: so many large pages make a task of a few seconds.
-_MOST_NUMBERS = 1024
-
-
-def row_numbers(start: int, rows: int) -> pa.RecordBatch:
-    """Numbers of `rows` rows from `start` on, in a column `ROW`."""
-    return pa.record_batch({ROW: pa.array(np.arange(start, start + rows))})
 
 
 def read_batches(files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
@@ -41,58 +27,14 @@ def read_batches(files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
             yield from file.iter_batches(batch_size=rows)
 
 
-def read_numbered(origin: Stage, columns: Sequence[str], orders: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
-    """The named columns of those rows of `origin` whose numbers `orders` hold, in ascending order, and `INPUT`.
-
-    A batch has at most `rows` rows. Memory: a row group and about as much again.
-    """
-    files = origin.files
-    begins = np.cumsum([0, *(length for _, length in files)])
-    for named in read_batches(orders, _MOST_NUMBERS):
-        numbers = named.column(ROW).to_numpy()
-        file = np.searchsorted(begins, numbers, side="right") - 1
-        for n in np.unique(file):
-            at = np.flatnonzero(file == n)
-            inputs = named.column(INPUT).take(pa.array(at))
-            yield from _rows_of(files[n][0], columns, numbers[at] - begins[n], inputs, rows)
-
-
-def _rows_of(
-    path: Path, columns: Sequence[str], numbers: npt.NDArray[np.int64], inputs: pa.Array, rows: int
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one Parquet file with these numbers, as `read_numbered` gives them."""
-    with pq.ParquetFile(path) as table:
-        lengths = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
-        starts = np.cumsum([0, *lengths])
-        pending: list[pa.RecordBatch] = []
-        groups = np.searchsorted(starts, numbers, side="right") - 1
-        for group in np.unique(groups):
-            at = np.flatnonzero(groups == group)
-            read = table.read_row_group(int(group), columns=list(columns)).select(list(columns))
-            taken = read.take(pa.array(numbers[at] - starts[group])).append_column(INPUT, inputs.take(pa.array(at)))
-            pending += taken.combine_chunks().to_batches()
-            if sum(b.num_rows for b in pending) >= rows or sum(b.nbytes for b in pending) >= _FILE_BYTES:
-                yield from _joined(pending, rows)
-                pending = []
-        yield from _joined(pending, rows)
-
-
-def _joined(pending: Sequence[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    if pending:
-        whole = pa.Table.from_batches(pending).combine_chunks()
-        for batch in whole.to_batches():
-            yield from slices(batch, rows, _FILE_BYTES)
-
-
 class MissingRows:
-    """Writes the rows that the memo lacks, or their numbers, to files of about one task each, every content once.
+    """Writes the rows that the memo lacks to files of about one task each, every content once.
 
     Holds the fingerprints of the missing rows, about 100 bytes each, to see what repeats. Files begin small,
     so that a small build uses all cores, and grow with their number, so that a large one has few.
     """
 
-    def __init__(self, directory: Path, job: Job, *, whole: bool = False) -> None:
-        """Args: with `whole` the rows of one batch stay in one file."""
+    def __init__(self, directory: Path, job: Job) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         self._directory = directory
@@ -102,7 +44,6 @@ class MissingRows:
         self._pending_rows = 0
         self._pending_bytes = 0
         self._first_rows = job.task_rows or 64
-        self._whole = whole
         self.files: list[Path] = []
         self.rows = 0
         self.schema = pa.schema([])
@@ -119,7 +60,7 @@ class MissingRows:
         )
         self.rows += len(positions)
         rows = pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema)
-        for piece in slices(rows, rows.num_rows if self._whole else self._first_rows, _FILE_BYTES // 4):
+        for piece in slices(rows, self._first_rows, _FILE_BYTES // 4):
             self._pending.append(piece)
             self._pending_rows += piece.num_rows
             self._pending_bytes += piece.nbytes
@@ -133,9 +74,7 @@ class MissingRows:
         return True
 
     def _file_rows(self) -> int:
-        doublings = min(len(self.files) // _FILES_OF_A_SIZE, 20)
-        most = _MOST_NUMBERS if ROW in self.schema.names else _MOST_FILE_ROWS
-        return int(min(self._first_rows << doublings, most))
+        return min(self._first_rows << min(len(self.files) // 8, 20), 1 << 16)
 
     def close(self) -> None:
         """Write what is pending."""

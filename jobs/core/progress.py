@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TextIO
 
-log = logging.getLogger(__name__)
+import psutil
 
-_EVERY_S = 0.25
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def watched(name: str, total: int | None, count: Callable[[], int], stream: Text
         started = time.monotonic()
 
         def poll() -> None:
-            while not done.wait(_EVERY_S):
+            while not done.wait(0.25):
                 rows = count() if total is None else min(count(), total)
                 bar.update(task, completed=rows, rate=f"{rows / (time.monotonic() - started):,.0f} rows/s")
 
@@ -52,3 +53,42 @@ def watched(name: str, total: int | None, count: Callable[[], int], stream: Text
         finally:
             done.set()
             poller.join()
+
+
+class MemoryMeter:
+    """Samples, while the block runs, the memory of this process and all that it started.
+
+    The figure is the proportional set size: what Ray's processes share is counted once. Peaks shorter than
+    a second may be missed.
+    """
+
+    def __init__(self) -> None:
+        self.peak_bytes = 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> MemoryMeter:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        me = psutil.Process()
+        while True:
+            self.peak_bytes = max(self.peak_bytes, _tree_bytes(me))
+            if self._done.wait(1.0):
+                return
+
+
+def _tree_bytes(root: psutil.Process) -> int:
+    total = 0
+    for process in [root, *root.children(recursive=True)]:
+        try:
+            full = process.memory_full_info()
+            total += getattr(full, "pss", full.rss)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue  # it ended between the listing and the reading
+    return total

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.row_hashes import hash_pairs
+from quern.indexes.keys import hash_pairs
 from quern.jobs.core.contract import Job, Source
 
 Bools = npt.NDArray[np.bool_]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +19,9 @@ import pyarrow.compute as pc
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.memo_uses import night_of
 from quern.indexes.page_store import Removals
-from quern.indexes.stage_folders import FolderWriter
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stages import FolderWriter, Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
-from quern.jobs.core.missing_rows import MissingRows, row_numbers
+from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
 from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from quern.indexes.catalog import Snapshot
     from quern.indexes.page_store import PageStore
 
-log = logging.getLogger(__name__)
 
-_MOST_TASK_ROWS = 1024
-_TASKS_A_CORE = 8
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -68,42 +66,25 @@ class JobReport:
 
 @dataclass
 class Run:
-    """What the jobs of one build share.
+    """What the jobs of one build share."""
 
-    Attributes:
-        build_id: Name of the build.
-        memo: Directory of the memo.
-        work: Directory for the build's temporary files.
-        stages: Directory that staged tables are written to.
-        engines: Engines of the build.
-        rejects: Where rejects go.
-        batch_rows: Rows read at a time.
-        task_rows: Rows of one committed part, unless the job says otherwise.
-        cores: Cores of this machine that the build may use.
-        source: What pages are read from: files, or the page store.
-        started_at: When the build began; None where that is not known.
-        parent: The published snapshot that this build is made upon; None for the first.
-        removals: The pages that were removed.
-        dry: Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
-        reports: One per finished job, in order.
-        asked: Folders of the memo that were asked, in order, each as often as it was.
-    """
-
-    build_id: str
-    memo: Path
-    work: Path
-    stages: Path
-    engines: EnginePool
-    rejects: StageWriter
-    batch_rows: int
-    task_rows: int
-    cores: int
-    source: Path | Url | PageStore | None = None
-    started_at: datetime | None = None
-    parent: Snapshot | None = None
-    removals: Removals = field(default_factory=Removals)
+    build_id: str  # Name of the build.
+    memo: Path  # Directory of the memo.
+    work: Path  # Directory for the build's temporary files.
+    stages: Path  # Directory that staged tables are written to.
+    engines: EnginePool  # Engines of the build.
+    rejects: StageWriter  # Where rejects go.
+    batch_rows: int  # Rows read at a time.
+    task_rows: int  # Rows of one committed part, unless the job says otherwise.
+    cores: int  # Cores of this machine that the build may use.
+    source: Path | Url | PageStore | None = None  # What pages are read from: files, or the page store.
+    started_at: datetime | None = None  # When the build began; None where that is not known.
+    parent: Snapshot | None = None  # The published snapshot that this build is made upon; None for the first.
+    removals: Removals = field(default_factory=Removals)  # The pages that were removed.
+    # Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
     dry: bool = False
-    reports: list[JobReport] = field(default_factory=list)
+    reports: list[JobReport] = field(default_factory=list)  # One per finished job, in order.
+    # Folders of the memo that were asked, in order, each as often as it was.
     asked: list[str] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:
@@ -175,19 +156,15 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     run.asked.append(directory.relative_to(run.memo).as_posix())
     memo = before = Memo(directory)
     work_directory = run.work / job.name
-    # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
-    origin = stage if isinstance(stage, Stage) and job.known_by else None
-    # Where there are row groups enough for all cores, none is read by two of them.
-    whole = origin is not None and origin.row_groups >= _TASKS_A_CORE * run.cores
-    missing = MissingRows(work_directory, job, whole=whole)
-    prints = _find_missing(job, memo, missing, stage, run, numbered=origin is not None)
+    missing = MissingRows(work_directory, job)
+    prints = _find_missing(job, memo, missing, stage, run)
     mended = not run.dry and memo.mend()
     ran = Ran("none")
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
-        task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
-        work = Work(job, missing.files, missing.schema, directory, task_rows, origin.trusted if origin else None)
+        task_rows = job.task_rows or max(run.task_rows, min(1024, missing.rows // (32 * run.cores)))
+        work = Work(job, missing.files, missing.schema, directory, task_rows)
         there = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - there):
             ran = chosen.run(work)
@@ -198,21 +175,15 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     return Memoised(job, memo, prints, missing.rows, ran, started)
 
 
-def _find_missing(
-    job: Job, memo: Memo, missing: MissingRows, stage: Source, run: Run, *, numbered: bool
-) -> Fingerprints:
-    """Fingerprints of all rows; those that the memo lacks are given to `missing`, by their numbers if `numbered`."""
+def _find_missing(job: Job, memo: Memo, missing: MissingRows, stage: Source, run: Run) -> Fingerprints:
+    """Fingerprints of all rows; those that the memo lacks are given to `missing`."""
     prints: list[Fingerprints] = []
     if job.known_by:
         # A quiet night need not read what is known by its digest.
         prints = [row_fingerprints(b, job.identity) for b in stage.batches(job.identity, run.batch_rows)]
         at = 0
         known = [memo.final(part) for part in prints]
-        if numbered:
-            for part, there in zip(prints, known, strict=True):
-                missing.add(row_numbers(at, len(part)), part, ~there)
-                at += len(part)
-        elif not all(there.all() for there in known):
+        if not all(there.all() for there in known):
             columns = [*dict.fromkeys((*job.reads, *job.identity))]
             every, there = joined_fingerprints(prints), np.concatenate(known)
             for batch in stage.batches(columns, run.batch_rows):
@@ -292,3 +263,49 @@ def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run
     rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
     run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
     return len(keys)
+
+
+class TableJob(Contract):
+    """A job that needs whole tables: it sorts, counts, compares or shuffles them."""
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """What it may need beside this process: Spark (`cpu`), or Ray (`model`)."""
+        return "none"
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Make the tables of `inputs`, which have the names that the step of the build gives them."""
+
+    def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
+        """Row-wise jobs that it runs through the memo, each with its rows, as far as `inputs` tell."""
+        return ()
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
+        return False
+
+    def of_last_night(self, table: str, run: Run) -> Stage | None:
+        """What this job made of `table` in the parent snapshot, if in the same way, and as it was written."""
+        if run.parent is None or table not in run.parent.manifest.tables:
+            return None
+        record = next((r for r in run.parent.manifest.steps if table in r.makes), None)
+        published = run.parent.stage(table)
+        if record is None or record.fingerprint != self.fingerprint():
+            return None
+        return published if published.as_written() else None
+
+    @property
+    def reuses(self) -> bool:
+        """Whether it keeps what it knows, or its row-wise parts do."""
+        return self.incremental or type(self).parts is not TableJob.parts
+
+
+def run_whole(job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made:
+    """What `job` makes of whole tables, reported."""
+    started = time.monotonic()
+    made = job.run(inputs, run)
+    if made.counts is not None:
+        run.report(job, made.counts, started)
+    return made

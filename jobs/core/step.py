@@ -1,6 +1,8 @@
 """A step of a build: a job, the settings it needs, the tables it reads and makes; and how a step is run.
 
-The list of steps is `pipelines.build.steps.STEPS`. A table that is not declared in `schemas.tables` is a step on the
+The list of steps is `pipelines.build.steps.STEPS`. Steps are idle, and left alone, where they would make what the last
+build made, of the same and in the same way: their tables are taken over. Where a table is damaged, or a result in the
+memo, the step is run, which mends it. A table that is not declared in `schemas.tables` is a step on the
 way: it goes when the build is done.
 """
 
@@ -11,17 +13,18 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import pyarrow.compute as pc
 
-from quern.indexes.catalog.step_record import StepRecord
-from quern.indexes.memo import is_damaged, use_again
+from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.manifest import StepRecord
+from quern.indexes.memo import is_damaged, is_whole, use_again
 from quern.indexes.memo_uses import night_of
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
-from quern.jobs.core.run import JobReport, Run, derived
-from quern.jobs.core.table_job import TableJob, run_whole
+from quern.jobs.core.run import JobReport, Run, TableJob, derived, run_whole
 from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES, Table
 
@@ -30,22 +33,14 @@ _ENGINES = {"cpu": "spark", "model": "ray", "none": ""}
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a build.
+    """One step of a build."""
 
-    Attributes:
-        name: Name, as `quern stage` takes it.
-        of: Makes its job of the groups of settings that it needs, in their order; or its name, `module:name` in
-            `quern.jobs`.
-        needs: Those groups.
-        reads: Tables that it reads.
-        makes: Tables that it makes.
-    """
-
-    name: str
+    name: str  # Name, as `quern stage` takes it.
+    # Makes its job of the groups of settings that it needs, in their order; or its name, `module:name` in `quern.jobs`.
     of: Callable[..., Job | TableJob] | str
-    needs: tuple[str, ...]
-    reads: tuple[str, ...]
-    makes: tuple[str, ...]
+    needs: tuple[str, ...]  # Those groups.
+    reads: tuple[str, ...]  # Tables that it reads.
+    makes: tuple[str, ...]  # Tables that it makes.
 
     def job(self, settings: Settings) -> Job | TableJob:
         """Its job with these settings."""
@@ -76,15 +71,10 @@ def _named(path: str) -> Callable[..., Job | TableJob]:
 
 @dataclass(frozen=True)
 class Finished:
-    """A step that was run.
+    """A step that was run."""
 
-    Attributes:
-        record: What the manifest keeps of it.
-        stages: The tables made, by name.
-    """
-
-    record: StepRecord
-    stages: Mapping[str, Stage]
+    record: StepRecord  # What the manifest keeps of it.
+    stages: Mapping[str, Stage]  # The tables made, by name.
 
 
 def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: Run) -> Finished:
@@ -217,3 +207,57 @@ def upstream(steps: Sequence[AnyStep], tables: Iterable[str]) -> list[AnyStep]:
             found.append(step)
             wanted |= set(step.reads)
     return found[::-1]
+
+
+def idle_steps(steps: Sequence[Step], settings: Settings, made: Mapping[str, Stage], run: Run) -> frozenset[str]:
+    """Names of the steps that need not be run, as far as the tables `made` so far tell."""
+    if (parent := run.parent) is None:
+        return frozenset()
+    pinned = parent.manifest.tables
+    same = {name for name, stage in made.items() if name in pinned and pinned[name].digest == stage.digest}
+    repeats: set[str] = set()
+    for step in steps:
+        if _repeats(step, settings, same, parent, run.memo):
+            repeats.add(step.name)
+            same.update(step.makes)
+    idle, read = set[str](), set[str]()
+    for step in reversed(steps):
+        if step.name in repeats and not (step.scratch and read & set(step.makes)):
+            idle.add(step.name)
+        else:
+            read.update(step.reads)
+    return frozenset(idle)
+
+
+def _repeats(step: Step, settings: Settings, same: set[str], parent: Snapshot, memo: Path) -> bool:
+    """Whether a step would make what it made in the parent snapshot; not where what is kept of that is damaged."""
+    record = _record(step, parent)
+    if record is None or not record.final or not step.reads or not same.issuperset(step.reads):
+        return False
+    if record.fingerprint != step.job(settings).fingerprint():
+        return False
+    kept = [*([] if step.scratch else step.makes), *(["rejects"] if record.told else [])]
+    whole = all(name in parent.manifest.tables and parent.stage(name).as_written() for name in kept)
+    return whole and (not record.rows_in or all(is_whole(memo / folder) for folder in record.memo))
+
+
+def left_alone(step: Step, settings: Settings, run: Run) -> Finished:
+    """An idle step as if it had been run: its record and report, and its tables where they are kept.
+
+    Raises:
+        LookupError: There is no last build, or it had no such step.
+    """
+    record = _record(step, run.parent) if run.parent else None
+    if record is None or run.parent is None:
+        raise LookupError(f"the step {step.name} was not run before")
+    job = step.job(settings)
+    if any(report["job"] == job.name for report in run.parent.manifest.jobs):
+        repeat_report(record, job, run)
+    else:
+        use_memo_again(record, run)
+    stages = {} if step.scratch else {name: run.parent.stage(name) for name in step.makes}
+    return Finished(record.model_copy(update={"computed": 0, "seconds": 0.0}), stages)
+
+
+def _record(step: Step, parent: Snapshot) -> StepRecord | None:
+    return next((record for record in parent.manifest.steps if record.name == step.name), None)

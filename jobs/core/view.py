@@ -12,47 +12,30 @@ from quern.indexes.stages import BATCH_ROWS, Stage
 
 @dataclass(frozen=True)
 class Computed:
-    """A column that a view computes.
+    """A column that a view computes."""
 
-    Attributes:
-        reads: Columns of the table that it is computed from.
-        values: Gives it for a batch that has these.
-    """
-
-    reads: tuple[str, ...]
-    values: Callable[[pa.RecordBatch], pa.Array]
+    reads: tuple[str, ...]  # Columns of the table that it is computed from.
+    values: Callable[[pa.RecordBatch], pa.Array]  # Gives it for a batch that has these.
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows of a table a view has.
+    """Which rows of a table a view has."""
 
-    Attributes:
-        reads: Columns of the table that tell.
-        flags: True for each row that the view has, of a batch with these columns and the position of its first row.
-    """
-
-    reads: tuple[str, ...]
+    reads: tuple[str, ...]  # Columns of the table that tell.
+    # True for each row that the view has, of a batch with these columns and the position of its first row.
     flags: Callable[[pa.RecordBatch, int], pa.Array]
 
 
 @dataclass(frozen=True)
 class View:
-    """Rows of a staged table as a job reads them; a value that can be read again and again.
+    """Rows of a staged table as a job reads them; a value that can be read again and again."""
 
-    Attributes:
-        stage: The table.
-        columns: Columns of the view, of the table or computed.
-        rows: Number of rows.
-        computed: Column to how it is computed.
-        choice: Which rows; all if None.
-    """
-
-    stage: Stage
-    columns: tuple[str, ...]
-    rows: int
-    computed: Mapping[str, Computed] = field(default_factory=dict)
-    choice: Choice | None = None
+    stage: Stage  # The table.
+    columns: tuple[str, ...]  # Columns of the view, of the table or computed.
+    rows: int  # Number of rows.
+    computed: Mapping[str, Computed] = field(default_factory=dict)  # Column to how it is computed.
+    choice: Choice | None = None  # Which rows; all if None.
 
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The named columns, by default all, in batches of 1 to `rows` rows."""

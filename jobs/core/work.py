@@ -18,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from quern.indexes.memo import commit_part, nest
-from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject
-from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
+from quern.jobs.core.missing_rows import INPUT, read_batches
 from quern.schemas.contract.validate import validate
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
@@ -46,24 +45,13 @@ class EngineError(MachineFaultError):
 
 @dataclass(frozen=True)
 class Work:
-    """What an engine is to do.
+    """What an engine is to do."""
 
-    Attributes:
-        job: The job.
-        files: Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads; with the rows'
-            numbers instead where there is an `origin`.
-        schema: Their schema.
-        memo: Directory that the results are committed to.
-        task_rows: Rows of one committed part.
-        origin: The table that holds the rows.
-    """
-
-    job: Job
-    files: Sequence[Path]
-    schema: pa.Schema
-    memo: Path
-    task_rows: int
-    origin: Stage | None = None
+    job: Job  # The job.
+    files: Sequence[Path]  # Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads.
+    schema: pa.Schema  # Their schema.
+    memo: Path  # Directory that the results are committed to.
+    task_rows: int  # Rows of one committed part.
 
     @property
     def folder(self) -> Path:
@@ -72,15 +60,10 @@ class Work:
 
     def batches(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
         """The rows of `files` with the columns that the job reads and `INPUT`, in batches of one part each."""
-        if self.origin is None:
-            given, types = read_batches(files, self.task_rows), self.schema
-        else:
-            given = read_numbered(self.origin, self.job.reads, files, self.task_rows)
-            read = [self.origin.table.schema.field(name) for name in self.job.reads]
-            types = pa.schema([*read, self.schema.field(INPUT)])
-        for batch in given:
+        for batch in read_batches(files, self.task_rows):
             # Parquet widens some types; the job sees those it was declared with.
-            yield pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in types], schema=types)
+            columns = [batch.column(f.name).cast(f.type) for f in self.schema]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def compute_files(self, files: Sequence[Path]) -> list[pa.RecordBatch]:
         """Apply the job to all rows of `files` in this process; a row of `PART` for each commit."""
@@ -100,15 +83,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Ran:
-    """How an engine did a job.
+    """How an engine did a job."""
 
-    Attributes:
-        by: What did it, for the report.
-        notes: Further figures for the report.
-    """
-
-    by: str
-    notes: Mapping[str, float] = field(default_factory=dict)
+    by: str  # What did it, for the report.
+    notes: Mapping[str, float] = field(default_factory=dict)  # Further figures for the report.
 
 
 def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[int, int, Outcome]]:

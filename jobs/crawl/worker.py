@@ -18,8 +18,7 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.logformatter import LogFormatter
 from scrapy.utils.defer import deferred_from_coro
 
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text
+from quern.indexes.storage import exclusive, write_text
 from quern.jobs.crawl.plan import CrawlFolder, Plan
 from quern.jobs.crawl.spider import PageSpider
 from quern.jobs.crawl.state import CrawlState, end_process

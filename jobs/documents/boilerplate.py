@@ -25,8 +25,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.core.view import Computed, View
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import Table

@@ -26,8 +26,7 @@ import pyarrow.compute as pc
 from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.near import find_duplicates
 from quern.jobs.documents.duplicates.night_state import DUPLICATES, Night

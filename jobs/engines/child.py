@@ -26,7 +26,6 @@ from quern.jobs.core.work import EngineError
 from quern.schemas.errors import QuernError
 
 _CHECK_SECONDS: Final = 1.0
-_KILL_SECONDS: Final = 5.0
 
 Call = Callable[..., None]
 """A function of a module, `(items, say, *arguments)`: takes items as it wants them, and says results."""
@@ -96,7 +95,7 @@ class Child:
     def died(self) -> ChildDiedError:
         """How it ended."""
         try:
-            code = self.process.wait(_KILL_SECONDS)
+            code = self.process.wait(5.0)
         except subprocess.TimeoutExpired:
             return ChildDiedError(f"the process {self.process.pid} does not answer")
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"

@@ -25,10 +25,6 @@ CLOSED = b"closed"
 
 # PySpark tells Java in this variable of a file, in a folder of its own, in which Java is to say where it listens.
 _TOLD = b"_PYSPARK_DRIVER_CONN_INFO_PATH="
-# Seconds to go on for where something does not end, or is written to while it is removed.
-_PATIENCE = 10.0
-# Seconds after which a process that its parent was just starting when that was killed bears the mark.
-_STARTED = 0.3
 
 
 def marked(folder: str) -> Iterator[int]:
@@ -101,7 +97,8 @@ def _remove_told(path: Path) -> None:
 
 
 def _clear(folder: str, *, keep: bool) -> None:
-    until = time.monotonic() + _PATIENCE
+    # What does not end, or is written to while it is removed, is tried for ten seconds.
+    until = time.monotonic() + 10.0
     while end_marked(folder) and time.monotonic() < until:
         time.sleep(0.02)
     while not keep and os.path.lexists(folder) and time.monotonic() < until:
@@ -117,7 +114,8 @@ def main() -> None:
     word = sys.stdin.buffer.read()
     _clear(folder, keep=word == KEEP)
     if not word:
-        time.sleep(_STARTED)
+        # By then a process that the parent was just starting, when it was killed, bears the mark.
+        time.sleep(0.3)
         _clear(folder, keep=False)
 
 

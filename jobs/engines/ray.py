@@ -38,7 +38,6 @@ _VITAL: Final = ("gcs_server", "raylet")
 
 # Of a disk where Ray did not start: it starts with .4 MiB, and did not with 16 KiB (tried on Ray 2.60).
 _LEAST_BYTES: Final = 1 << 20
-_LEAVE_SECONDS: Final = 5.0
 
 
 class RayEngine:
@@ -176,7 +175,7 @@ class RayEngine:
         child, self._child, self._vital = self._child, None, {}
         failed, self._failed = self._failed, False
         if child is not None:
-            child.close(patience if self._scratch else max(patience, _LEAVE_SECONDS))
+            child.close(patience if self._scratch else max(patience, 5.0))
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
             if failed:

@@ -20,11 +20,8 @@ from typing import Final, Self
 from quern.jobs.engines import guard
 
 _LOCK: Final = ".held"
-# Seconds after which a folder that nobody holds is one that was left: longer than it takes to make and hold one.
-_LEFT: Final = 60
 # A path of a Unix socket has at most 107 bytes, and Ray's names under its folder take some 70.
 _LONGEST_ROOT: Final = 12
-_GUARD_SECONDS: Final = 30.0
 
 
 class Scratch:
@@ -66,7 +63,7 @@ class Scratch:
         if keep:
             (self.path / _LOCK).unlink(missing_ok=True)
         with suppress(OSError, subprocess.TimeoutExpired):  # the guard may have been killed
-            self._guard.communicate(guard.KEEP if keep else guard.CLOSED, timeout=_GUARD_SECONDS)
+            self._guard.communicate(guard.KEEP if keep else guard.CLOSED, timeout=30.0)
         if not keep:
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -82,7 +79,8 @@ def sweep(root: Path) -> None:
     for folder in root.glob("quern-*"):
         with suppress(OSError):
             about = folder.lstat()
-            if about.st_uid != os.getuid() or time.time() - about.st_mtime < _LEFT:
+            # Longer than it takes to make a folder and hold it.
+            if about.st_uid != os.getuid() or time.time() - about.st_mtime < 60:
                 continue
             held = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
             try:

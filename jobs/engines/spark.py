@@ -27,16 +27,12 @@ from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, did_not_start, stopped
 from quern.jobs.engines.guard import MARK
 from quern.jobs.engines.scratch import Scratch
-from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.extras import MissingExtraError, require
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
 
 _PART_DDL: Final = "part string, inputs bigint"
-_TRIES: Final = 4  # Times that Spark tries a task before it gives up.
-_GONE: Final = 5  # Seconds for a process that was killed to be gone.
-_DIES: Final = 1.0  # Seconds for one that died to be seen as dead.
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
 """Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
@@ -151,7 +147,7 @@ class SparkEngine:
         if self._session is None:
             return False
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._session.sparkContext._gateway.proc.wait(_DIES)
+            self._session.sparkContext._gateway.proc.wait(1.0)  # One that died takes a moment to be dead.
             return True
         return False
 
@@ -198,9 +194,7 @@ def warm(session: Any, tasks: int) -> None:
     same.write.format("noop").mode("overwrite").save()
 
 
-def spark_session(
-    settings: EngineSettings, java_options: str = "", preload: Sequence[str] = (), scratch: Path | None = None
-) -> Any:
+def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch: Path | None = None) -> Any:
     """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
     Raises:
@@ -230,14 +224,15 @@ def spark_session(
     if scratch is not None and " " not in str(scratch):
         # It is killed, which is quicker than to ask it to stop: what it would then remove must lie in one place.
         driver += f" -Djava.io.tmpdir={scratch}"
-    master = settings.spark_master or f"local[{core_count(settings)},{_TRIES}]"
+    # A task is tried four times.
+    master = settings.spark_master or f"local[{core_count(settings)},4]"
     conf["spark.driver.extraJavaOptions"] = driver
     if master.startswith("local"):
         conf |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             # Python does the work here: what Java would spend on its best compiler is lost to it.
-            "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1 {java_options or shared()}",
+            "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1",
             "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
             f"spark.executorEnv.{PRELOAD}": ",".join(preload),
             **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
@@ -282,6 +277,6 @@ def _end_java() -> None:
 
 def _gone(child: psutil.Process) -> None:
     """Wait until a process that was killed writes no more; its status is left to be collected by who started it."""
-    until = time.monotonic() + _GONE
+    until = time.monotonic() + 5  # Seconds for a process that was killed to be gone.
     while child.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
         time.sleep(0.01)

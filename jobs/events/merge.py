@@ -21,8 +21,7 @@ from quern.indexes.disk import mapped
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import NEW, Dated, Led, lead
 from quern.jobs.events.reports import of_lengths
 from quern.jobs.vectors.embed import Embed

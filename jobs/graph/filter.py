@@ -3,8 +3,8 @@
 A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
-one page among others. Memory: the ids of the chunks, about 30 bytes each, and a number for each document; the corpus'
-threshold is found on disk.
+one page among others. Memory: the ids of the chunks, about 30 bytes each, a number for each document, and 4 bytes
+a pair for the threshold of the corpus.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
-from quern.jobs.graph.share_floor import best_share_floor
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.vectors.embedded_tables import question_and_answer
 from quern.schemas.settings import FilterSettings
 from quern.schemas.tables import NODES, QUERIES, Table
@@ -65,7 +63,7 @@ class Filter(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Score the pairs of `embedded_pairs` against `chunks`, and keep the best."""
         pairs, chunks, settings = inputs["embedded_pairs"], inputs["chunks"], self.settings
-        floor = _floor(pairs, chunks, settings, run)
+        floor = _floor(pairs, chunks, settings)
         quotas = _quotas(chunks, settings.most_of_document)
         nodes_table = NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
         rejected = _reject_orphans(pairs, chunks, run)
@@ -150,14 +148,16 @@ def document_of(chunk_ids: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(chunk_ids, r"-\d+$", "")
 
 
-def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings, run: Run) -> np.float32:
+def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings) -> np.float32:
     """The least similarity of a kept query; -inf where each chunk is judged alone."""
     if settings.scope == "absolute":
         return np.float32(settings.min_similarity)
     if settings.scope == "chunk":
         return np.float32(-np.inf)
-    scores = (s.similarity for s in _scored(pairs, chunks))
-    return np.float32(best_share_floor(scores, settings.alpha, run.work / "similarities"))
+    scores = np.concatenate([np.empty(0, np.float32), *(s.similarity for s in _scored(pairs, chunks))])
+    scores[np.isnan(scores)] = -np.inf
+    wanted = max(1, int(np.ceil(settings.alpha * len(scores) - 1e-9)))
+    return np.float32(np.partition(scores, -wanted)[-wanted]) if len(scores) else np.float32(-np.inf)
 
 
 def _scored(pairs: Stage, chunks: Stage) -> Iterator[_Scored]:

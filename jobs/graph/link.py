@@ -5,7 +5,7 @@ measured (`.neighbours.search`); after a night's changes from those of the last 
 the lower key, a node is never its own neighbour, and nodes with equal vectors are searched for once.
 
 Needs the whole table of nodes: its vectors are laid in a memory-mapped file of the build's work directory. In memory
-are their keys, for each different vector 1 byte a dimension (2 where 16 bits are quicker) and about 500 bytes of
+are their keys, for each different vector 1 byte a dimension and about 500 bytes of
 lists, and one block.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,42 +23,25 @@ from quern.indexes.disk import mapped
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
-from quern.jobs.graph.entity_edges import entity_edges, named_entities
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.graph.mentions import mention_edges
-from quern.jobs.vectors.embed import Embed
+from quern.jobs.graph.neighbours.edges import STATE_VERSION, Edges, neighbour_edges
 from quern.schemas.digests import settings_digest
-from quern.schemas.settings import EmbedSettings, LinkSettings, NeighbourSettings
+from quern.schemas.settings import LinkSettings, NeighbourSettings
 from quern.schemas.tables import EDGES, Table
-
-if TYPE_CHECKING:
-    from quern.jobs.graph.neighbours.distinct_vectors import Edges
 
 _BLOCK = 8192
 
 
 @dataclass(frozen=True)
 class Link(TableJob):
-    """The edges of the query-centric graph.
+    """The edges of the query-centric graph."""
 
-    Attributes:
-        settings: What edges there are.
-        how: How neighbours are found.
-        embedding: What edges from answers to questions are made with.
-    """
-
-    settings: LinkSettings
-    how: NeighbourSettings = field(default_factory=NeighbourSettings)
-    embedding: EmbedSettings = field(default_factory=EmbedSettings)
+    settings: LinkSettings  # What edges there are.
+    how: NeighbourSettings = field(default_factory=NeighbourSettings)  # How neighbours are found.
 
     name: ClassVar[str] = "link"
-    version: ClassVar[int] = 10
-
-    @property
-    def engine(self) -> Literal["none", "cpu", "model"]:
-        """What runs models, where answers are to be embedded."""
-        return "model" if self.settings.answers else "none"
+    version: ClassVar[int] = 11
 
     @property
     def incremental(self) -> bool:
@@ -72,25 +55,16 @@ class Link(TableJob):
 
     def configuration(self) -> Mapping[str, object]:
         """The settings that edges depend on."""
-        answers = Embed(self.embedding).fingerprint() if self.settings.answers else None
-        return {**self.settings.results(), **self.how.results(), "embed": answers}
+        return {**self.settings.results(), **self.how.results()}
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
-        """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles.
-
-        `queries`, of which the kept ones are the nodes, are needed for edges from answers to questions alone,
-        `triplets` and `entities` for those between nodes that name one entity.
-        """
-        nodes, documents, queries = inputs["nodes"], inputs.get("documents"), inputs.get("queries")
+        """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles."""
+        nodes, documents = inputs["nodes"], inputs.get("documents")
         laid = _lay(nodes, run)
         with run.writer(EDGES) as writer:
             searched, notes = self._neighbours(laid, run, writer)
             if documents is not None and self.settings.mentions and len(laid.keys):
                 notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, self.settings, writer)}
-            if queries is not None and self.settings.answers and len(laid.keys):
-                notes = notes | {"answers": self._answers(queries, laid, run, writer)}
-            if "entities" in inputs and len(laid.keys):
-                notes = notes | self._entity_edges(inputs, laid.keys, writer)
         edges = writer.stage()
         lost = nodes.rows - len(laid.keys)
         return Made((edges,), Counts(nodes.rows, edges.rows, nodes.rows - searched, searched, lost, notes=notes))
@@ -99,9 +73,6 @@ class Link(TableJob):
         """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
         if len(laid.keys) == 0:
             return 0, {}
-        # Torch, where it is installed, takes a second to import, which a build without changes has no need of.
-        from quern.jobs.graph.neighbours.edges import STATE_VERSION, neighbour_edges
-
         folder = run.memo / self.name / settings_digest([self.name, self.version, STATE_VERSION, self.how.results()])
         cluster = run.engines.cluster()
         spread = cluster.each if cluster else None
@@ -111,43 +82,14 @@ class Link(TableJob):
         _write(joined.edges, "neighbour", laid.keys, writer)
         return joined.searched, joined.notes
 
-    def _entity_edges(self, inputs: Mapping[str, Stage], keys: pa.Array, writer: StageWriter) -> dict[str, float]:
-        """Write the edges of shared names and relations; how many of each kind that is wanted."""
-        kinds = {"shared_name": self.settings.shared_names, "relation": self.settings.relations}
-        if not any(kinds.values()):
-            return {}
-        nodes, triplets, entities = (inputs[name] for name in ("nodes", "triplets", "entities"))
-        named = named_entities(nodes, triplets, entities, keys, self.settings.name_documents)
-        written = dict.fromkeys((kind for kind, most in kinds.items() if most), 0.0)
-        for kind in written:
-            for columns in entity_edges(named, kind, kinds[kind]):
-                writer.write(edge_rows(keys, kind, *columns))
-                written[kind] += len(columns[0])
-        return written
-
-    def _answers(self, queries: Stage, laid: _Laid, run: Run, writer: StageWriter) -> int:
-        """Write the edges from answers to questions; how many."""
-        from quern.jobs.graph.answer_edges import answer_edges
-
-        embed = Embed(self.embedding)
-        edges = answer_edges(queries, laid.keys, laid.chunk, self.settings.answers, embed, run)
-        _write(edges, "answer_question", laid.keys, writer)
-        return len(edges.source)
-
 
 @dataclass(frozen=True)
 class _Laid:
-    """The nodes in the order of their keys.
+    """The nodes in the order of their keys."""
 
-    Attributes:
-        keys: Their keys.
-        chunk: A number for each one's chunk, shape (nodes,).
-        vectors: Their vectors, memory-mapped, shape (nodes, d).
-    """
-
-    keys: pa.Array
-    chunk: Positions
-    vectors: Floats
+    keys: pa.Array  # Their keys.
+    chunk: Positions  # A number for each one's chunk, shape (nodes,).
+    vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).
 
 
 def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: LinkSettings, writer: StageWriter) -> int:

@@ -31,7 +31,6 @@ _WORD: Final = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _SITE: Final = re.compile(r"\s+[|–—·-]\s+")
 _LEAST_CHARACTERS: Final = 3
-_MOST_WORDS: Final = 16
 _BATCH: Final = 4096
 
 Words = tuple[str, ...]
@@ -42,7 +41,7 @@ def title_words(title: str) -> Words:
     name = _ASIDE.sub("", title)
     words = tuple(_WORD.findall(name))
     if len(words) > 1 or sum(map(len, words)) >= _LEAST_CHARACTERS:
-        return words if len(words) <= _MOST_WORDS and sum(map(len, words)) >= _LEAST_CHARACTERS else ()
+        return words if len(words) <= 16 and sum(map(len, words)) >= _LEAST_CHARACTERS else ()
     return ()
 
 

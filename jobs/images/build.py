@@ -24,8 +24,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.images.rules import Picture, out_by
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import ImageRuleSettings

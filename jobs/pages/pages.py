@@ -16,8 +16,7 @@ from typing import ClassVar, Literal
 from quern.indexes.page_store import PageStore, Part
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_source
 from quern.jobs.pages.latest import latest_captures

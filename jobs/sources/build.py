@@ -7,10 +7,12 @@ the others are titles and names read.
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -18,37 +20,29 @@ import pyarrow.compute as pc
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
-from quern.jobs.sources.ratings import rating_of, ratings_digest, read_ratings
-from quern.jobs.sources.topics import title_words, topics
+from quern.jobs.timelines.topics import name_key
 from quern.schemas.digests import text_digest
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import SourceSettings
 from quern.schemas.tables import SOURCES, Table
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _MASK: Final = (1 << 128) - 1
 
 
 @dataclass
 class Site:
-    """What is counted of a site.
+    """What is counted of a site."""
 
-    Attributes:
-        documents: Its documents.
-        names: How often it calls itself what.
-        origins: How many of its documents have an address of each origin.
-        evidence: Nodes of its documents.
-        reachable_at: The newest fetch of a page of it.
-        told: Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a
-            page whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
-    """
-
-    documents: int = 0
-    names: Counter[str] = field(default_factory=Counter)
-    origins: Counter[str] = field(default_factory=Counter)
-    evidence: int = 0
-    reachable_at: datetime | None = None
+    documents: int = 0  # Its documents.
+    names: Counter[str] = field(default_factory=Counter)  # How often it calls itself what.
+    origins: Counter[str] = field(default_factory=Counter)  # How many of its documents have an address of each origin.
+    evidence: int = 0  # Nodes of its documents.
+    reachable_at: datetime | None = None  # The newest fetch of a page of it.
+    # Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a page
+    # whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
     told: int = 0
 
     def tell(self, *parts: str) -> None:
@@ -79,13 +73,9 @@ class Site:
 
 @dataclass(frozen=True)
 class BuildSources(TableJob):
-    """The sources of a corpus.
+    """The sources of a corpus."""
 
-    Attributes:
-        settings: How many topics they have, and where ratings are.
-    """
-
-    settings: SourceSettings
+    settings: SourceSettings  # How many topics they have, and where ratings are.
 
     name: ClassVar[str] = "sources"
     version: ClassVar[int] = 3
@@ -233,3 +223,73 @@ def _row(site: str, known: Site, about: list[str], rating: float | None, digest:
 
 def _commonest(counted: Counter[str]) -> str | None:
     return min(counted, key=lambda one: (-counted[one], one), default=None)
+
+
+class RatingsError(QuernError):
+    """A file of ratings that cannot be read; the message says where and what to do."""
+
+
+def ratings_digest(path: str) -> str:
+    """Digest of the file's content; empty where there is none."""
+    return text_digest(_text(path)) if path else ""
+
+
+def read_ratings(path: str) -> dict[str, float]:
+    """Domain to rating.
+
+    Raises:
+        RatingsError: The file cannot be read, or a line is not a domain and a number from 0 to 1.
+    """
+    if not path:
+        return {}
+    found: dict[str, float] = {}
+    try:
+        rows = list(csv.reader(_text(path).splitlines()))
+    except csv.Error as error:
+        raise RatingsError(f"sources.ratings: {path} is no CSV file: {error}") from None
+    for number, row in enumerate(rows, 1):
+        if number == 1 or not row:
+            continue
+        try:
+            rating = float(row[1])
+        except (IndexError, ValueError):
+            rating = -1.0
+        if not 0.0 <= rating <= 1.0:
+            raise RatingsError(f"sources.ratings: {path}:{number}: write a domain and a number from 0 to 1")
+        found[row[0].strip().lower().removeprefix("www.")] = rating
+    return found
+
+
+def rating_of(site: str, ratings: dict[str, float]) -> float | None:
+    """The rating of a site, else of the domain that it was registered under."""
+    if not ratings or site in ratings:
+        return ratings.get(site)
+    from quern.jobs.crawl.urls import registered_domain  # Half a second that only rated builds need.
+
+    return ratings.get(registered_domain(site))
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8"
+        raise RatingsError(f"sources.ratings: {path} cannot be read: {why}; name a CSV file, or set it to ''") from None
+
+
+def title_words(title: str) -> set[str]:
+    """The words of a title that may be a topic."""
+    words = set(search_terms(title).split()) - STOP_WORDS
+    # Of Chinese, pairs of characters count.
+    return {w for w in words if not w.isdigit() and (len(w) >= 4 or not w.isascii())}
+
+
+def topics(names: Counter[str], words: Counter[str], most: int) -> list[str]:
+    """Names that several events have, then words of titles, commonest first; equal counts by alphabet."""
+    shared = [name for name, count in _ranked(names) if count > 1]
+    said = {part for name in shared for part in name_key(name).split()}
+    return [*shared, *(word for word, _ in _ranked(words) if word not in said)][:most]
+
+
+def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counted.items(), key=lambda known: (-known[1], known[0]))

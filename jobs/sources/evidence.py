@@ -22,9 +22,6 @@ from quern.schemas.settings import AnswerSettings
 _MOST_SENTENCES: Final = 5
 _EVEN: Final = 0.5
 _CERTAIN: Final = 1e-4
-_TEMPER: Final = 0.28
-_BEHIND: Final = 7.0
-_PRIOR: Final = 0.34
 
 
 class Recognised(BaseModel):
@@ -51,15 +48,10 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True)
 class Weighed:
-    """A question and what pages of one source say.
+    """A question and what pages of one source say."""
 
-    Attributes:
-        given: Question and evidence.
-        probability: That the evidence answers, by rule.
-    """
-
-    given: AnswerInput
-    probability: float
+    given: AnswerInput  # Question and evidence.
+    probability: float  # That the evidence answers, by rule.
 
     @property
     def identity(self) -> object:
@@ -97,7 +89,7 @@ def probability_by_rule(given: AnswerInput, behind: float = 0.0) -> float:
     if not given.evidence:
         return 0.0
     calibrated = min(max(fitted().probability(features(given)), _CERTAIN), 1.0 - _CERTAIN)
-    odds = _TEMPER * math.log(calibrated / (1.0 - calibrated)) + _BEHIND * behind + _PRIOR
+    odds = 0.28 * math.log(calibrated / (1.0 - calibrated)) + 7.0 * behind + 0.34
     return round(1.0 / (1.0 + math.exp(-odds)), 6)
 
 

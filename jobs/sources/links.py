@@ -18,7 +18,6 @@ from quern.schemas.words.terms import search_terms
 _BLOCKS: Final = frozenset("p li td th dd dt h1 h2 h3 h4 h5 h6 blockquote figcaption".split())
 _AROUND: Final = 300  # Characters of the block that a link stands in.
 _TEXT: Final = 200
-_HIGHEST: Final = 6  # Elements between a link and its block.
 _MOST: Final = 1_000  # Of a page: more are a menu, or made to cost time.
 # What stands before an @ is someone's mailbox; it has at most 64 characters (RFC 5321, section 4.5.3.1.1).
 _HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a-z]{2,24})\b(?![\w.-]{0,64}@)", re.I)
@@ -26,17 +25,11 @@ _HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a page.
+    """A link of a page."""
 
-    Attributes:
-        url: Where it leads.
-        text: Its words.
-        around: The words of the paragraph that it stands in.
-    """
-
-    url: str
-    text: str
-    around: str
+    url: str  # Where it leads.
+    text: str  # Its words.
+    around: str  # The words of the paragraph that it stands in.
 
     @property
     def said(self) -> str:
@@ -71,7 +64,7 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
 
 def _block(element: HtmlElement, known: dict[HtmlElement, str]) -> str:
     """The words of the block that an element stands in; those of a block of many links are read once."""
-    for _, above in zip(range(_HIGHEST), element.iterancestors(), strict=False):
+    for _, above in zip(range(6), element.iterancestors(), strict=False):
         if above.tag in _BLOCKS:
             if above not in known:
                 known[above] = _words(above)[:_AROUND]

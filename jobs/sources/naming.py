@@ -1,12 +1,15 @@
-"""Which sources may answer a query: names and home pages (Know Where to Go, generator).
+"""What a generator is asked for about sources (Know Where to Go, generator): intents, names, and whether these agree.
 
-Only home pages are asked for, because longer addresses are mostly invented: of the full addresses that a model writes
-39 % can be reached, of home pages 71 % (Know Where to Go). What a model names is a proposal and nothing more: its
-address is cut to the home page, there are never more than were asked for, and each is validated.
+A question's intents have a query each; for each query sources are named, with their home pages. Only home pages are
+asked for, because longer addresses are mostly invented: of the full addresses that a model writes 39 % can be reached,
+of home pages 71 %. What a model names is a proposal: its address is cut to the home page, there are never more than
+were asked for, and each is validated. Agreement, whether name and address belong together, is the
+generator's check of itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,8 +17,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.questions.expand import ExpandInput, expansion
+from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.sources.build import host_of, origin_of
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 MOST_NAMES: Final = 5
 _LONGEST: Final = 300
@@ -45,40 +51,24 @@ class NamedSources(BaseModel):
 
 @dataclass(frozen=True)
 class KnownSource:
-    """A source of the pool: a row of the table `sources` with its place for a query.
+    """A source of the pool: a row of the table `sources` with its place for a query."""
 
-    Attributes:
-        site: Its key.
-        name: What it calls itself; its host name where it does not say.
-        url: Its home page; its key where none is known.
-        topics: What it writes about.
-        similarity: Score of its best chunk for the query, comparable within the query only.
-    """
-
-    site: str
-    name: str
-    url: str
-    topics: tuple[str, ...]
-    similarity: float
+    site: str  # Its key.
+    name: str  # What it calls itself; its host name where it does not say.
+    url: str  # Its home page; its key where none is known.
+    topics: tuple[str, ...]  # What it writes about.
+    similarity: float  # Score of its best chunk for the query, comparable within the query only.
 
 
 @dataclass(frozen=True)
 class NamingInput:
-    """A query for which sources are wanted.
+    """A query for which sources are wanted."""
 
-    Attributes:
-        question: The question that the query is for.
-        query: The query.
-        pool: Known sources, the likeliest first.
-        failed: Sites that were proposed before and did not answer (self-critical optimizer).
-        most: Most sources that are wanted.
-    """
-
-    question: str
-    query: str
-    pool: Sequence[KnownSource]
-    failed: Sequence[str]
-    most: int
+    question: str  # The question that the query is for.
+    query: str  # The query.
+    pool: Sequence[KnownSource]  # Known sources, the likeliest first.
+    failed: Sequence[str]  # Sites that were proposed before and did not answer (self-critical optimizer).
+    most: int  # Most sources that are wanted.
 
     @property
     def identity(self) -> object:
@@ -96,7 +86,7 @@ class NamingInput:
         return {**asked, "pool": pool, "failed": [disarmed(f) for f in self.failed], "most": self.most}
 
 
-PROMPT = """\
+NAMING_PROMPT = """\
 Where can this be read? {{ query }}
 It is needed for the question: {{ question }}
 
@@ -122,7 +112,7 @@ def naming(given: NamingInput) -> NamedSources:
     return NamedSources(sources=[NamedSource(name=s.name, url=s.url) for s in likely])
 
 
-def checked(given: NamingInput, output: NamedSources) -> Checked[NamedSources]:
+def checked_names(given: NamingInput, output: NamedSources) -> Checked[NamedSources]:
     """The first `most` that have a name and the address of a site that has not failed, cut to the home page."""
     pooled = {s.url: s for s in given.pool}
     kept: dict[str, NamedSource] = {}
@@ -139,4 +129,125 @@ def checked(given: NamingInput, output: NamedSources) -> Checked[NamedSources]:
     return Checked(NamedSources(sources=list(kept.values())))
 
 
-NAMING: Final = Task("source_naming", 1, PROMPT, NamedSources, naming, checked)
+NAMING: Final = Task("source_naming", 1, NAMING_PROMPT, NamedSources, naming, checked_names)
+
+
+MOST_INTENTS: Final = 5
+
+
+class Intent(BaseModel):
+    """One thing that a question wants, and the query by which it is looked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    intent: str = Field(max_length=300)
+    query: str = Field(max_length=600)
+
+
+class Intents(BaseModel):
+    """The intents of a question, the most important first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    intents: list[Intent] = Field(json_schema_extra={"maxItems": MOST_INTENTS})
+
+
+@dataclass(frozen=True)
+class IntentInput:
+    """A question."""
+
+    question: str
+    most: int  # Most intents that are wanted.
+
+    @property
+    def identity(self) -> object:
+        """All that its intents depend on."""
+        return [self.question, self.most]
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        return {"question": disarmed(self.question), "most": self.most}
+
+
+INTENTS_PROMPT = """\
+Somebody asks: {{ question }}
+
+What is wanted? Write at most {{ most }} intents, the most important first. For each write a search query that spells
+it out: full names, times and places, in the words that a page with the answer would use.
+
+Return JSON: {"intents": [{"intent": "...", "query": "..."}]}
+"""
+
+
+def intents(given: IntentInput) -> Intents:
+    """By rule: the question itself, then its parts that can be asked alone, then its words and its names."""
+    further = [e.query for e in expansion(ExpandInput(given.question)).expansions]
+    queries = dict.fromkeys([given.question, *parts_alone(given.question), *further])
+    kept = [q for q in queries if q.strip()][: given.most]
+    return Intents(intents=[Intent(intent=q[:300], query=q[:600]) for q in kept])
+
+
+def checked_intents(given: IntentInput, output: Intents) -> Checked[Intents]:
+    """The first `most` intents whose query says something."""
+    said = [i for i in output.intents if i.query.strip()][: given.most]
+    if not said:
+        return Checked(None, (Problem("empty", "write at least one intent with its query"),))
+    return Checked(Intents(intents=said))
+
+
+INTENTS: Final = Task("source_intents", 1, INTENTS_PROMPT, Intents, intents, checked_intents)
+
+
+class Agreement(BaseModel):
+    """Whether a name and an address are of one source."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    agrees: bool
+
+
+@dataclass(frozen=True)
+class AgreementInput:
+    """A name and an address."""
+
+    name: str  # Name of a source, as proposed.
+    url: str  # Its address, as proposed.
+    # What the site at the address calls itself, or its home page is titled; empty where nothing is known.
+    stated: str = ""
+
+    @property
+    def identity(self) -> object:
+        """All that the verdict depends on."""
+        return [self.name, self.url, self.stated]
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        return {"name": disarmed(self.name), "url": disarmed(self.url), "stated": disarmed(self.stated[:300])}
+
+
+AGREEMENT_PROMPT = """\
+Is {{ url }} the home page of "{{ name }}"?
+{% if stated %}The site calls itself: {{ stated }}
+{% endif %}
+Return JSON: {"agrees": true or false}
+"""
+
+
+def agreement(given: AgreementInput) -> Agreement:
+    """By rule: the host is named so, or its words or first letters are in the host name, or the site says the name."""
+    host = host_of(given.url).removeprefix("www.")
+    words = [w for w in search_terms(given.name).split() if w not in STOP_WORDS]
+    if not host or not words:
+        return Agreement(agrees=given.name == given.url)  # A source of the pool that has no address.
+    letters, plain = re.sub(r"[^a-z0-9]", "", host), given.name.lower().removeprefix("www.")
+    said = set(search_terms(given.stated).split())
+    held = sum(len(w) for w in words if w in letters) / sum(map(len, words))
+    first = "".join(w[0] for w in words)
+    by_letters = len(first) > 1 and first in re.split(r"[^a-z0-9]+", host)
+    # Whole words with half of the name's letters must be in the host name.
+    return Agreement(agrees=plain == host or held >= 0.5 or by_letters or set(words) <= said)
+
+
+AGREEMENT: Final = Task("source_agreement", 1, AGREEMENT_PROMPT, Agreement, agreement)

@@ -16,8 +16,7 @@ import numpy as np
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
 from quern.jobs.timelines.granularity import granularity
 from quern.jobs.timelines.topics import display_name, keywords, name_key
@@ -26,8 +25,6 @@ from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
 
 _NAMED: Final = 3  # Keywords that stand for a community's name.
-# Edges that make no communities: an event names what these join, and its timelines by entity have it together already.
-_NO_COMMUNITY: Final = frozenset({"shared_name", "relation"})
 
 
 @dataclass(frozen=True)
@@ -251,8 +248,7 @@ def _communities(inputs: Mapping[str, Stage]) -> dict[str, int]:
     from quern.indexes.graph.structure import joined, projected, read_edges, read_members
 
     members = read_members(_Tables(inputs))
-    kinds = read_edges(_Tables(inputs), members.nodes)
-    edges = joined([edges for kind, edges in kinds.items() if kind not in _NO_COMMUNITY])
+    edges = joined(list(read_edges(_Tables(inputs), members.nodes).values()))
     division = communities(projected(members.owner, len(members.chunks), edges))
     alone = division.sizes[division.of] < 2
     numbers = np.where(alone, -1, division.of).tolist()

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Final
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.timelines.topics import display_name
 from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name, folded
 from quern.schemas.digests import text_digest

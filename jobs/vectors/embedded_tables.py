@@ -16,8 +16,7 @@ from quern.indexes.memo import unnest
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, vector_array, vector_matrix
 from quern.jobs.core.contract import Job, Made, Source
-from quern.jobs.core.run import Run, memoise, record_rejects
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob, memoise, record_rejects
 from quern.jobs.core.view import Computed, View
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, prepare
@@ -59,17 +58,11 @@ def question_and_answer(queries: pa.RecordBatch) -> pa.Array:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Embeddings of some of a batch's texts.
+    """Embeddings of some of a batch's texts."""
 
-    Attributes:
-        rows: Which rows of the batch have one, shape (n,).
-        matrix: Their vectors, shape (n, d).
-        cut: How many of the texts were longer than the model reads.
-    """
-
-    rows: npt.NDArray[np.int64]
-    matrix: Floats
-    cut: int
+    rows: npt.NDArray[np.int64]  # Which rows of the batch have one, shape (n,).
+    matrix: Floats  # Their vectors, shape (n, d).
+    cut: int  # How many of the texts were longer than the model reads.
 
 
 def dimension(job: Embed) -> int:
@@ -86,23 +79,15 @@ def vectors_of(results: pa.RecordBatch, job: Embed) -> Vectors:
 
 @dataclass(frozen=True)
 class AddVectors(TableJob):
-    """The rows of a table, each with the vector of its text; the memo keeps vectors by their texts.
+    """The rows of a table, each with the vector of its text; the memo keeps vectors by their texts."""
 
-    Attributes:
-        settings: The model, and how to run it.
-        table: The table made; its columns but for `vector` are those of the rows.
-        text: What is embedded of each row, in a form.
-        normalise: That form: the one in which texts are searched.
-        version: Raised whenever what is embedded of a row changes.
-    """
-
-    settings: EmbedSettings
-    table: Table
-    text: Callable[[Stage, SearchForm], View]
-    normalise: NormaliseSettings
+    settings: EmbedSettings  # The model, and how to run it.
+    table: Table  # The table made; its columns but for `vector` are those of the rows.
+    text: Callable[[Stage, SearchForm], View]  # What is embedded of each row, in a form.
+    normalise: NormaliseSettings  # That form: the one in which texts are searched.
 
     name: ClassVar[str] = Embed.name
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 2  # Raised whenever what is embedded of a row changes.
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:

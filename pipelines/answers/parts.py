@@ -20,8 +20,7 @@ from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
 
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text
+from quern.indexes.storage import exclusive, write_text
 from quern.schemas.answers import Answer, Question
 from quern.schemas.errors import QuernError
 

@@ -1,5 +1,5 @@
 """The Python API: `import quern` gives the functions of this package, and what they take and return.
 
-A warehouse is given as a path or as a `Warehouse`, settings as `Settings` or as `{"group.name": value}`. Rooms:
-`building`, `asking`, `measuring`, `looking`; `given` is what they share.
+A warehouse is given as a path or as a `Warehouse`, settings as `Settings` or as `{"group.name": value}`. `asking`
+builds and asks, `looking` looks at snapshots and measures.
 """

@@ -1,19 +1,31 @@
-"""Asking, by Python: answers, what is found, timelines, sources."""
+"""Building and asking, by Python: snapshots, answers, what is found, timelines, sources."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
 
+import yaml
+
+from quern.indexes.catalog import Manifest, Warehouse
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.api.given import Asked, Changes, Place, questions_of, searcher_of
+from quern.pipelines.answers.question_rows import QuestionError
+from quern.pipelines.answers.questions import NoQuestionError, question_of
+from quern.pipelines.build import whole
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
-from quern.pipelines.retrieve.filters import conditions_of, see_that_columns_are_there
+from quern.pipelines.retrieve.filters import conditions_in, conditions_of, see_that_columns_are_there
 from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
-from quern.schemas.answers import Answer, Hit
+from quern.schemas.addresses import local_path, page_source
+from quern.schemas.answers import Answer, Hit, Question
+from quern.schemas.settings import Settings, load_settings
 from quern.schemas.sources import FoundSources
 from quern.schemas.timelines import Timeline
 
@@ -120,13 +132,10 @@ def sources(
     questions: Iterable[Asked],
     warehouse: Place,
     *,
-    history: bool = False,
     settings: Changes = None,
     snapshot: str | None = None,
 ) -> Iterator[FoundSources]:
     """The sites that may answer each question, in the order of the questions, each validated by its own pages.
-
-    With `history`, sources of like questions are proposed too, and what is found is kept for later searches.
 
     Raises:
         QuernError: There is no such warehouse or snapshot, it has no sources, or one of the questions is none that can
@@ -135,4 +144,84 @@ def sources(
     from quern.pipelines.sources.query import sources_of  # It can fetch, and so wants the extra `crawl`.
 
     searcher = searcher_of(warehouse, settings, snapshot)
-    return sources_of(searcher, questions_of(questions, searcher.settings), history=history)
+    return sources_of(searcher, questions_of(questions, searcher.settings))
+
+
+Place = str | Path | Warehouse
+"""A warehouse: its folder, or what `quern.Warehouse.open` gives."""
+Asked = str | Question | Mapping[str, object]
+"""A question: a text, a `Question`, or a mapping with its fields."""
+Changes = Settings | Mapping[str, object] | None
+"""Settings: all of them, or `{"group.name": value}` for those that differ."""
+
+
+def questions_of(given: Iterable[Asked], settings: Settings) -> Iterator[Question]:
+    """The questions as models; a text gets its number as `query_id`.
+
+    Raises:
+        QuestionError: One is none that can be answered; the message says which and why.
+    """
+    for number, question in zip(count(1), given, strict=False):
+        fields = {"query_id": f"{number}", "question": question} if isinstance(question, str) else question
+        try:
+            yield question_of(fields, settings.question.max_characters, conditions_in)
+        except NoQuestionError as error:
+            raise QuestionError(f"question {number} cannot be answered: {error.detail}") from None
+
+
+def settings_of(changes: Changes, base: Settings | None) -> Settings:
+    """The settings given, or `base` with these changes.
+
+    Raises:
+        SettingsError: A setting is unknown or ill-typed.
+    """
+    if isinstance(changes, Settings):
+        return changes
+    overrides = [f"{name}={yaml.safe_dump(value, default_flow_style=True)}" for name, value in (changes or {}).items()]
+    return load_settings(overrides=overrides, base=base)
+
+
+def opened_of(warehouse: Place) -> Warehouse:
+    """The warehouse, opened if it is named by its folder."""
+    return warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(local_path(warehouse))
+
+
+def searcher_of(
+    warehouse: Place,
+    changes: Changes,
+    snapshot: str | None,
+    as_of: date | None = None,
+    top_k: int | None = None,
+) -> Searcher:
+    """A searcher of a snapshot; its own settings hold but for `changes`, `as_of` and `top_k`.
+
+    Raises:
+        QuernError: There is no such warehouse or snapshot, or a setting is unknown or ill-typed.
+    """
+    opened = opened_of(warehouse)
+    lease = opened.lease(snapshot)  # Held until the searcher has one of its own.
+    settings = settings_of(changes, settings_to_ask_by(opened.manifest(lease.build_id)))
+    told = {name: value for name, value in (("retrieve.as_of", as_of), ("retrieve.top_k", top_k)) if value is not None}
+    return _loaded(opened.root, lease.build_id, settings_of(told, settings).model_dump_json())
+
+
+@lru_cache(maxsize=2)
+def _loaded(root: Path, build_id: str, settings: str) -> Searcher:
+    """A searcher with its model and graph, kept for the next questions."""
+    if _loaded.cache_info().currsize:
+        # What recipes hold of a searcher refers to it: one that went before would keep its lease until some later day.
+        gc.collect()
+    return Searcher(Warehouse.open(root).snapshot(build_id), Settings.model_validate_json(settings))
+
+
+def build(source: str | Path | None, warehouse: Place, settings: Changes = None) -> Manifest:
+    """Build an index of the pages at `source` (a path or an s3:// address; None for the page store), and publish it.
+
+    Returns:
+        The manifest of the new snapshot: rows and digest of each table, what each job did, what was rejected.
+
+    Raises:
+        QuernError: There is nothing to read, another build is writing, or the audit failed; nothing was published.
+    """
+    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.create(local_path(warehouse))
+    return whole.build(None if source is None else page_source(source), opened, settings_of(settings, None))

@@ -1,20 +1,23 @@
-"""Looking at what a snapshot holds, by Python: tables, rows and what they came from, the graph, what changed."""
+"""Looking at a snapshot and measuring it, by Python: tables, rows, the graph, what changed, figures of recipes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from quern.jobs.pages.originals import Original
-from quern.pipelines.api.given import Place, opened_of
+from quern.pipelines.api.asking import Changes, Place, opened_of, questions_of, searcher_of
+from quern.pipelines.evaluation import recipes as evaluation
+from quern.pipelines.evaluation.comparison import ComparedRecipe, compared
 from quern.pipelines.inspect import show as rows
 from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
 from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.graph.describe import GraphDescription, describe_graph
 from quern.pipelines.inspect.graph.drawing import draw_path
-from quern.schemas.answers import Answer
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.schemas.answers import Answer, Question
 from quern.schemas.differences import SnapshotDifference
 from quern.schemas.errors import QuernError
 from quern.schemas.words.meant import no_such
@@ -102,3 +105,51 @@ def picture(answer: Answer) -> str:
         QuernError: No chunk was found for the question.
     """
     return draw_path(answer)
+
+
+def evaluate(
+    questions: Iterable[Question | Mapping[str, object]],
+    warehouse: Place,
+    *,
+    recipes: Sequence[str] = ("bridge",),
+    k: Sequence[int] = (5,),
+    answers: bool | None = None,
+    by_type: bool = False,
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> dict[str, dict[str, float]]:
+    """Recall@k, all-evidence@k and MRR of each recipe, against the gold evidence, and figures of its answers.
+
+    Answers are measured by all recipes with `answers`, by none without; by default by `bridge`, where it is among them
+    and the questions have gold answers. Under `RECIPE TYPE`, with `by_type`, the same for each type of question. A
+    figure of answers has its 95 % interval beside it, as `f1_low` and `f1_high`; `docs/howto/measure.md` has a list.
+
+    Raises:
+        QuernError: There is nothing to measure, there is no such warehouse, snapshot or recipe, or one of the questions
+            is none that can be answered.
+    """
+    chosen, searcher = find_recipes(",".join(recipes)), searcher_of(warehouse, settings, snapshot)
+    asked = list(questions_of(questions, searcher.settings))
+    return evaluation.evaluate(searcher, asked, chosen, list(k), answers=answers, by_type=by_type)
+
+
+def compare(
+    questions: Iterable[Question | Mapping[str, object]],
+    warehouse: Place,
+    *,
+    recipes: Sequence[str] = ("bridge",),
+    baseline: str = "dense",
+    k: Sequence[int] = (5,),
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> list[ComparedRecipe]:
+    """What each recipe finds against a baseline: a row a recipe and figure, each with 95 % intervals.
+
+    Figures are those of `evaluate`: recall@k, all_evidence@k and mrr. Intervals are bootstrapped over questions, and
+    paired: a difference is `certain` where its interval leaves out 0. `pandas.DataFrame(rows)` makes a table of them.
+
+    Raises:
+        QuernError: As `evaluate`.
+    """
+    chosen, searcher = find_recipes(",".join([baseline, *recipes])), searcher_of(warehouse, settings, snapshot)
+    return compared(searcher, list(questions_of(questions, searcher.settings)), chosen, list(k))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quern.indexes.catalog import Snapshot, WarehouseFolder
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.checksums import DamagedError
 from quern.indexes.disk import is_read_only
 from quern.indexes.stages import Stage

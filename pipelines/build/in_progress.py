@@ -20,16 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.storage import sweep
-from quern.jobs.core.idle_steps import idle_steps, left_alone
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import Step, makers, run_step, spark_modules
+from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step, spark_modules
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine

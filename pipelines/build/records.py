@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.stages import Stage
 from quern.schemas.addresses import Url, parse_address
 from quern.schemas.tables import Table
 
 
 class Begun(BaseModel):
-    """What a build was begun with.
-
-    Attributes:
-        build_id: Name of the build.
-        started_at: When it began.
-        source: Files of pages; None for the page store.
-        parent: The snapshot that was published then.
-        settings: Its settings, as a tree.
-    """
+    """What a build was begun with."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    build_id: str
-    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    build_id: str  # Name of the build.
+    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))  # When it began.
+    # Files of pages; None for the page store.
     source: Annotated[Url | Path | None, BeforeValidator(lambda source: source and parse_address(source))]
-    parent: str | None
-    settings: dict[str, Any]
+    parent: str | None  # The snapshot that was published then.
+    settings: dict[str, Any]  # Its settings, as a tree.
 
 
 class TableFile(BaseModel):
@@ -45,21 +42,13 @@ class TableFile(BaseModel):
 
 
 class FinishedStep(BaseModel):
-    """A step that was run.
+    """A step that was run."""
 
-    Attributes:
-        record: What the manifest keeps of it.
-        reports: The reports of its jobs.
-        tables: What it made, by name.
-        rejects: What it left out.
-        peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
-    """
-
-    record: StepRecord
-    reports: list[dict[str, Any]]
-    tables: dict[str, TableFile]
-    rejects: TableFile
-    peak_memory_bytes: int = 0
+    record: StepRecord  # What the manifest keeps of it.
+    reports: list[dict[str, Any]]  # The reports of its jobs.
+    tables: dict[str, TableFile]  # What it made, by name.
+    rejects: TableFile  # What it left out.
+    peak_memory_bytes: int = 0  # Largest memory of the process that ran it, where that ran nothing else.
 
 
 class AuditRecord(BaseModel):
@@ -83,3 +72,33 @@ def stage_of(table: Table, file: TableFile, root: Path) -> Stage:
     """The table of the warehouse at `root` that a build's folder tells of."""
     table = table.with_dimension(file.dimension) if file.dimension else table
     return Stage(table, root / file.path, file.rows, file.digest, file.checksum)
+
+
+log = logging.getLogger(__name__)
+
+
+class _LogFile(logging.FileHandler):
+    """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - as `logging` calls it
+        """Let the lines go."""
+        error = sys.exception()
+        logging.getLogger("quern").removeHandler(self)
+        log.warning("the log is not written on: %s error=%s", self.baseFilename, error)
+
+
+@contextmanager
+def log_file(path: Path) -> Iterator[None]:
+    """Write the build's log lines to `path` too: one line per job."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = _LogFile(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("quern")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        with suppress(OSError):  # The lines stood on standard error too.
+            handler.close()

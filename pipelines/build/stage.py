@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from quern.indexes.catalog import Warehouse, new_build_id
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.step import Step, makers
 from quern.pipelines.build.in_progress import StagedBuild, StageError
-from quern.pipelines.build.log import log_file
-from quern.pipelines.build.records import Begun
+from quern.pipelines.build.records import Begun, log_file
 from quern.pipelines.build.steps import STEPS
 from quern.schemas.addresses import Url, absolute
 from quern.schemas.settings import Settings
@@ -37,15 +36,10 @@ def _unchanged(settings: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class OrderedStage:
-    """One of what `run_stage` can be asked for.
+    """One of what `run_stage` can be asked for."""
 
-    Attributes:
-        name: Its name.
-        upstream: Those that must be finished before, without what they need themselves.
-    """
-
-    name: str
-    upstream: tuple[str, ...]
+    name: str  # Its name.
+    upstream: tuple[str, ...]  # Those that must be finished before, without what they need themselves.
 
 
 def stages(steps: Sequence[Step] = STEPS) -> list[OrderedStage]:

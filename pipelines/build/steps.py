@@ -96,8 +96,8 @@ STEPS: Final = (
     Step(
         "link",
         "graph.link:Link",
-        needs=("link", "neighbours", "embed"),
-        reads=("nodes", "documents", "queries", "triplets", "entities"),
+        needs=("link", "neighbours"),
+        reads=("nodes", "documents"),
         makes=("edges",),
     ),
     Step(

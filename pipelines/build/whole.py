@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, last_uses
 from quern.pipelines.build.in_progress import BuildRefusedError, StagedBuild
-from quern.pipelines.build.log import log_file
-from quern.pipelines.build.records import Begun
+from quern.pipelines.build.records import Begun, log_file
 from quern.pipelines.build.steps import STEPS
 from quern.schemas.addresses import Url
 from quern.schemas.settings import Settings

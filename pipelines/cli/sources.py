@@ -38,9 +38,6 @@ def sources(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write seeds for `quern crawl`, or a line of JSON a question.")
     ] = None,
-    no_history: Annotated[
-        bool, typer.Option("--no-history", help="Take nothing from earlier searches, and keep nothing for later ones.")
-    ] = False,
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
@@ -59,18 +56,18 @@ def sources(
         raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
     searcher = open_searcher(warehouse, snapshot, settings, override)
     if unanswered is not None and out is not None:
-        _seeds(searcher, unanswered, out, history=not no_history, as_json=as_json)
+        _seeds(searcher, unanswered, out, as_json=as_json)
         return
     from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import question_of, read_questions
+    from quern.pipelines.sources.measure import render_sources
     from quern.pipelines.sources.query import sources_of
-    from quern.pipelines.sources.view import render_sources
 
     if question is not None:
         asked = [question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)]
     else:
         asked = read_questions(questions or Path())
-    found = list(sources_of(searcher, asked, history=not no_history))
+    found = list(sources_of(searcher, asked))
     if out is not None:
         write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
     if question is None:
@@ -93,11 +90,10 @@ def sources(
         typer.echo(render_sources(found[0], cli.terminal_width()))
 
 
-def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json: bool) -> None:
+def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.sources.query import seeds_of
-    from quern.pipelines.sources.seeds import as_text
-    from quern.pipelines.sources.unanswered import unanswered
+    from quern.pipelines.sources.seeds import as_text, unanswered
 
     count = 0
 
@@ -107,7 +103,7 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json:
             count += 1
             yield answer
 
-    seeds = seeds_of(searcher, answers(), history=history)
+    seeds = seeds_of(searcher, answers())
     served = len({reason.query_id for seed in seeds for reason in seed.reasons})
     told = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
     write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))

@@ -21,27 +21,17 @@ from quern.schemas.settings import Settings
 
 @dataclass(frozen=True)
 class CrawlPlan:
-    """What a crawl would begin with.
+    """What a crawl would begin with."""
 
-    Attributes:
-        seeds: Addresses that the file names.
-        hosts: How many of them each host has.
-        known: Addresses of those that an earlier crawl fetched: they are asked for only if they changed.
-        goes_on: Name of the crawl that was begun with these seeds and did not end; None where one would begin.
-        engine: What runs it: `local` or `ray`.
-        workers: Processes.
-        user_agent: What it would call itself.
-        least_seconds: Time that the seeds take by `crawl.delay` alone: that of the host with the most.
-    """
-
-    seeds: int
-    hosts: dict[str, int]
-    known: int
+    seeds: int  # Addresses that the file names.
+    hosts: dict[str, int]  # How many of them each host has.
+    known: int  # Addresses of those that an earlier crawl fetched: they are asked for only if they changed.
+    # Name of the crawl that was begun with these seeds and did not end; None where one would begin.
     goes_on: str | None
-    engine: str
-    workers: int
-    user_agent: str
-    least_seconds: float
+    engine: str  # What runs it: `local` or `ray`.
+    workers: int  # Processes.
+    user_agent: str  # What it would call itself.
+    least_seconds: float  # Time that the seeds take by `crawl.delay` alone: that of the host with the most.
 
 
 def plan_crawl(seeds: Path, warehouse: Path, settings: Settings) -> CrawlPlan:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,50 +36,29 @@ from quern.schemas.addresses import Url
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
 
-_SEED: Final = 20_250_921
-_MILLION: Final = 1_000_000
-
 
 @dataclass(frozen=True)
 class Cost:
-    """What one generator would cost.
+    """What one generator would cost."""
 
-    Attributes:
-        generator: Its kind.
-        chunks: Chunks whose queries the memo lacks.
-        prompt_tokens: Tokens of the prompts for them, 0 for rules.
-        output_tokens: Tokens of the replies, 0 for rules.
-        cost: Price of both, in the currency of the settings; None where they have no prices.
-        hours: Hours of GPUs, or of this machine for rules; None where the settings have no speeds.
-    """
-
-    generator: str
-    chunks: int
-    prompt_tokens: int
-    output_tokens: int
-    cost: float | None = None
-    hours: float | None = None
+    generator: str  # Its kind.
+    chunks: int  # Chunks whose queries the memo lacks.
+    prompt_tokens: int  # Tokens of the prompts for them, 0 for rules.
+    output_tokens: int  # Tokens of the replies, 0 for rules.
+    cost: float | None = None  # Price of both, in the currency of the settings; None where they have no prices.
+    hours: float | None = None  # Hours of GPUs, or of this machine for rules; None where the settings have no speeds.
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a build would have to generate.
+    """What a build would have to generate."""
 
-    Attributes:
-        documents: Documents that repeat no other.
-        chunks: Their chunks.
-        sample: Chunks whose tokens were counted.
-        prompt_tokens: Mean tokens of a prompt.
-        output_tokens: Mean tokens of a reply that needs no correction.
-        costs: One per generator.
-    """
-
-    documents: int
-    chunks: int
-    sample: int
-    prompt_tokens: float
-    output_tokens: float
-    costs: Sequence[Cost]
+    documents: int  # Documents that repeat no other.
+    chunks: int  # Their chunks.
+    sample: int  # Chunks whose tokens were counted.
+    prompt_tokens: float  # Mean tokens of a prompt.
+    output_tokens: float  # Mean tokens of a reply that needs no correction.
+    costs: Sequence[Cost]  # One per generator.
 
 
 def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settings, sample: int = 1000) -> Estimate:
@@ -140,7 +119,7 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
     prompts, outputs = round(to_do * prompt), round(to_do * output)
     cost = hours = None
     if kind == "openai" and given.price_prompt is not None and given.price_output is not None:
-        cost = (prompts * given.price_prompt + outputs * given.price_output) / _MILLION
+        cost = (prompts * given.price_prompt + outputs * given.price_output) / 1_000_000
     if kind == "vllm" and given.output_speed:
         hours = outputs / given.output_speed * given.replicas * given.tensor_parallel / 3600
     return Cost(kind, to_do, prompts, outputs, cost, hours)
@@ -148,7 +127,7 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
 
 def _sampled(cut: Stage, columns: Sequence[str], sample: int) -> list[dict[str, Any]]:
     """At most `sample` chunks, the same for the same table."""
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(20_250_921)
     chosen = np.zeros(cut.rows, dtype=np.bool_)
     chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
     rows: list[dict[str, Any]] = []

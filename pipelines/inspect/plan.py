@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.memo import Memo
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Job, Source
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.core.step import Step, makers, run_step, same_before
-from quern.jobs.core.table_job import TableJob
 from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import busiest, new_run
 from quern.pipelines.pages.store import page_store
@@ -32,37 +31,21 @@ _QUIET: Final = "nothing changed"
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """What one step of a build would do.
+    """What one step of a build would do."""
 
-    Attributes:
-        name: Name of the step.
-        upstream: Steps that make what it reads.
-        reads: Tables that it reads.
-        makes: Tables that it makes.
-        needs: Groups of settings that it depends on.
-        kind: `row-wise` or `whole table`.
-        engine: What it may need beside the build's process; empty for nothing.
-        compute: Rows to compute; None where no build was before that would tell.
-        reuse: Rows whose results are known.
-        exact: Whether both are exact.
-        why: Why rows are to be computed, and how many are gone.
-        seconds: Expected time by the rates of builds before; None where there are none.
-        removed: Rows by which it reads fewer than in the last build; of the first step, those it makes.
-    """
-
-    name: str
-    upstream: tuple[str, ...]
-    reads: tuple[str, ...]
-    makes: tuple[str, ...]
-    needs: tuple[str, ...]
-    kind: str
-    engine: str
-    compute: int | None
-    reuse: int | None
-    exact: bool
-    why: str
-    seconds: float | None
-    removed: int = 0
+    name: str  # Name of the step.
+    upstream: tuple[str, ...]  # Steps that make what it reads.
+    reads: tuple[str, ...]  # Tables that it reads.
+    makes: tuple[str, ...]  # Tables that it makes.
+    needs: tuple[str, ...]  # Groups of settings that it depends on.
+    kind: str  # `row-wise` or `whole table`.
+    engine: str  # What it may need beside the build's process; empty for nothing.
+    compute: int | None  # Rows to compute; None where no build was before that would tell.
+    reuse: int | None  # Rows whose results are known.
+    exact: bool  # Whether both are exact.
+    why: str  # Why rows are to be computed, and how many are gone.
+    seconds: float | None  # Expected time by the rates of builds before; None where there are none.
+    removed: int = 0  # Rows by which it reads fewer than in the last build; of the first step, those it makes.
 
 
 @dataclass(frozen=True)
@@ -123,17 +106,11 @@ def _history(catalog: Warehouse) -> list[Manifest]:
 
 @dataclass(frozen=True)
 class _Table:
-    """What a plan knows of a table.
+    """What a plan knows of a table."""
 
-    Attributes:
-        stage: The table; None where it is only estimated.
-        rows: Rows that it will have.
-        fresh: Rows of those that no build made before; all None where nothing tells.
-    """
-
-    stage: Stage | None
-    rows: float | None
-    fresh: float | None
+    stage: Stage | None  # The table; None where it is only estimated.
+    rows: float | None  # Rows that it will have.
+    fresh: float | None  # Rows of those that no build made before; all None where nothing tells.
 
 
 @dataclass(frozen=True)

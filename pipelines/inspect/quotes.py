@@ -28,7 +28,6 @@ _ESCAPE: Final = re.compile(r'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')
 _LIST_MARK: Final = re.compile(r"^- ", re.MULTILINE)
 _APART: Final = re.compile(r"[\s|]+")
 _MARK: Final = re.compile(rf"\[(?:{'|'.join(TYPES)})\]")
-_LONGEST_PRIVATE: Final = 120  # Characters of a page that a mark may stand for.
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ def place_on_page(quote: str, body: str, content_type: str | None, occurrence: i
     wanted = [re.escape(_APART.sub("", part)) for part in _MARK.split(_LIST_MARK.sub("", quote))]
     if not any(wanted):
         return None
-    found = list(re.finditer(f".{{1,{_LONGEST_PRIVATE}}}?".join(wanted), "".join(characters), re.DOTALL))
+    # A mark stands for at most 120 characters of the page.
+    found = list(re.finditer(".{1,120}?".join(wanted), "".join(characters), re.DOTALL))
     if not found:
         return None
     match = found[min(occurrence, len(found) - 1)]

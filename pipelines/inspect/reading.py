@@ -25,50 +25,30 @@ from quern.schemas.tables import PAGES
 
 @dataclass
 class FilesOfKind:
-    """What files of one kind hold.
+    """What files of one kind hold."""
 
-    Attributes:
-        files: Files.
-        held: Files of those that the page store holds unchanged: they would not be read.
-        bytes: Size of the others.
-        pages: Pages in the others, one per capture.
-        rejects: What would be left out of them.
-        warnings: What would be noted of pages that are kept.
-    """
-
-    files: int = 0
-    held: int = 0
-    bytes: int = 0
-    pages: int = 0
-    rejects: int = 0
-    warnings: int = 0
+    files: int = 0  # Files.
+    held: int = 0  # Files of those that the page store holds unchanged: they would not be read.
+    bytes: int = 0  # Size of the others.
+    pages: int = 0  # Pages in the others, one per capture.
+    rejects: int = 0  # What would be left out of them.
+    warnings: int = 0  # What would be noted of pages that are kept.
 
 
 @dataclass(frozen=True)
 class IngestPlan:
-    """What an ingest would read.
+    """What an ingest would read."""
 
-    Attributes:
-        kinds: What there is of each kind of file, by its ending; `none` for files of no known kind.
-        rejects: Rows that would be left out, by reason.
-        warnings: Rows that would be noted, by reason.
-        first_reject: Where and why the first is left out for the most frequent reason; empty where nothing is lost.
-        first_warning: The same of the warnings.
-        distinct: Pages with different ids or addresses: as many as a build makes of these files alone.
-        seconds: Time it took to read them.
-        missing: Documents of earlier ingests of the sources whose files are missing now.
-        missing_files: Names of the first of these files.
-    """
-
+    # What there is of each kind of file, by its ending; `none` for files of no known kind.
     kinds: dict[str, FilesOfKind]
-    rejects: dict[str, int]
-    warnings: dict[str, int]
-    first_reject: str
-    first_warning: str
-    distinct: int
-    seconds: float
-    missing: int = 0
-    missing_files: list[str] = field(default_factory=list)
+    rejects: dict[str, int]  # Rows that would be left out, by reason.
+    warnings: dict[str, int]  # Rows that would be noted, by reason.
+    first_reject: str  # Where and why the first is left out for the most frequent reason; empty where nothing is lost.
+    first_warning: str  # The same of the warnings.
+    distinct: int  # Pages with different ids or addresses: as many as a build makes of these files alone.
+    seconds: float  # Time it took to read them.
+    missing: int = 0  # Documents of earlier ingests of the sources whose files are missing now.
+    missing_files: list[str] = field(default_factory=list)  # Names of the first of these files.
 
     @property
     def duplicates(self) -> int:

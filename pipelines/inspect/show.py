@@ -25,7 +25,6 @@ from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans
 
-_SNIPPET = 300
 _MOST_REASONS = 5
 CITATION = "citation"
 ENTITY = "entity"
@@ -210,7 +209,7 @@ def _with_archive(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
     row = found["row"]
     body = row.pop("body")
     row["bytes"] = len(body)
-    row["body"] = "" if row["content_type"] in FILE_TYPES.values() else decode_page(body, row["charset"])[:_SNIPPET]
+    row["body"] = "" if row["content_type"] in FILE_TYPES.values() else decode_page(body, row["charset"])[:300]
     found["from"] = {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})}
     found["to"]["rejects"] = _rejects(snapshot, row["url"])
     return found

@@ -17,9 +17,8 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile
-from quern.indexes.memo_uses import uses_file
+from quern.indexes.memo_uses import NIGHTS_FILE, uses_file
 from quern.indexes.night_state import ABOUT
-from quern.indexes.nights import NIGHTS_FILE
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
 from quern.pipelines.build.records import FinishedStep, stage_of
@@ -35,19 +34,12 @@ _STEP: Final = "the step is done again"
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A file that is kept.
+    """A file that is kept."""
 
-    Attributes:
-        path: The file.
-        damage: Reads it whole, and says what is wrong with it; nothing where it is as it was written.
-        mend: What mends it.
-        listed: Whether a listing alone says that it is there: it may go at any time.
-    """
-
-    path: Path
-    damage: Callable[[], str]
-    mend: str
-    listed: bool = False
+    path: Path  # The file.
+    damage: Callable[[], str]  # Reads it whole, and says what is wrong with it; nothing where it is as it was written.
+    mend: str  # What mends it.
+    listed: bool = False  # Whether a listing alone says that it is there: it may go at any time.
 
 
 @dataclass(frozen=True)
@@ -65,17 +57,11 @@ class BadFile:
 
 @dataclass
 class Verified:
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        files: Files.
-        size: Their bytes.
-        bad: Those that are not as they were written.
-    """
-
-    files: int
-    size: int
-    bad: list[BadFile]
+    files: int  # Files.
+    size: int  # Their bytes.
+    bad: list[BadFile]  # Those that are not as they were written.
 
     def as_tree(self) -> dict[str, Any]:
         """The same, JSON-like."""

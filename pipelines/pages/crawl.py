@@ -29,8 +29,7 @@ from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.checksums import ChecksummedFile, DamagedError, write_sealed
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text, write_whole
+from quern.indexes.storage import exclusive, write_text, write_whole
 from quern.jobs.crawl.databases import is_damage
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
 from quern.jobs.crawl.frontier import refusal_counts, reject_rows

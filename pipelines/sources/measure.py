@@ -9,15 +9,13 @@ sentences shown. Without gold they tell what the validator itself thinks, as sha
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from quern.jobs.text.stems import content_words
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, RatedSource
-
-_FIRST: Final = 3
-_SUFFICES: Final = 0.8  # Of the gold answer's words of content; as answers are measured elsewhere.
+from quern.schemas.words.lines import one_line, shortened
 
 SiteOf = Callable[[Question], tuple[set[str], set[str]]]
 """The sites of a question's gold pages; and those of all pages that hold the answer or part of it."""
@@ -40,7 +38,7 @@ def measured(questions: Sequence[Question], found: Sequence[FoundSources], sites
     valid = [(q, source, also) for q, one, _, also in gold for source in one.valid]
     figures["validity"] = _share(source.site in also for _, source, also in valid)
     figures["precision"] = _share(_suffices(q, source) for q, source, _ in valid)
-    first = [bool(own & {s.site for s in one.sources[:_FIRST]}) for _, one, own, _ in gold]
+    first = [bool(own & {s.site for s in one.sources[:3]}) for _, one, own, _ in gold]
     figures["gold source among the first three"] = _share(first)
     figures["gold source found to answer"] = _share(bool(own & {s.site for s in one.valid}) for _, one, own, _ in gold)
     figures["sources found to answer, a question"] = len(valid) / len(gold)
@@ -60,9 +58,39 @@ def sites_by(site_of: Mapping[str, str]) -> SiteOf:
 def _suffices(question: Question, source: RatedSource) -> bool:
     wanted = content_words(question.answer or "")
     said = content_words(" ".join(e.text for e in source.evidence))
-    return bool(wanted) and len(wanted & said) >= _SUFFICES * len(wanted)
+    return bool(wanted) and len(wanted & said) >= 0.8 * len(wanted)
 
 
 def _share(held: Iterable[bool]) -> float:
     every = list(held)
     return sum(every) / len(every) if every else 0.0
+
+
+_INDENT = 4
+
+
+def render_sources(found: FoundSources, width: int = 100) -> str:
+    """The sources as lines of at most `width` characters, but for addresses."""
+    count = len(found.valid)
+    head = f"{count} {'source answers' if count == 1 else 'sources answer'}: {one_line(found.question)}"
+    lines = textwrap.wrap(head, width)
+    for source in found.valid:
+        lines += ["", f"{_called(source)}  score {source.score:.2f}{_rated(source)}"]
+        for piece in source.evidence:
+            quote = f"“{shortened(piece.text, 300)}”"
+            lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
+            lines.append(f"{' ' * _INDENT}{one_line(piece.url or piece.doc_id)}")
+    others = [source for source in found.sources if not source.answers]
+    if others:
+        lines += ["", "not taken:"]
+        lines += [f"{' ' * _INDENT}{_called(s)}  score {s.score:.2f}: {one_line(s.why_not or '')}" for s in others]
+    return "\n".join(lines)
+
+
+def _called(source: RatedSource) -> str:
+    home = source.home_url or source.site
+    return one_line(home if source.name in (source.site, home) else f"{source.name}, {home}")
+
+
+def _rated(source: RatedSource) -> str:
+    return "" if source.rating is None else f", rated {source.rating:.2f}"

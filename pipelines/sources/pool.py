@@ -28,19 +28,12 @@ class NoSourcesError(QuernError):
 
 @dataclass(frozen=True)
 class SourcePool:
-    """The sources of a snapshot, and whose the chunks are.
+    """The sources of a snapshot, and whose the chunks are."""
 
-    Attributes:
-        rows: Rows of the table `sources`, by site.
-        sites: The sites, in the order of their numbers.
-        of_chunk: The number of each chunk's site, -1 where it has none; shape (chunks,).
-        column: Column of `documents` that holds the site.
-    """
-
-    rows: Mapping[str, Mapping[str, Any]]
-    sites: Sequence[str]
-    of_chunk: Positions
-    column: str = "site"
+    rows: Mapping[str, Mapping[str, Any]]  # Rows of the table `sources`, by site.
+    sites: Sequence[str]  # The sites, in the order of their numbers.
+    of_chunk: Positions  # The number of each chunk's site, -1 where it has none; shape (chunks,).
+    column: str = "site"  # Column of `documents` that holds the site.
 
     def condition(self, site: str) -> str:
         """The condition that chunks of a site meet."""

@@ -11,22 +11,20 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.access import Access
-from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import read_pool
 from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
 from quern.pipelines.sources.seek import Seeker
+from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources
 
 _BATCH: Final = 128
-HISTORY: Final = "sources/history.jsonl"
 
 
 @contextmanager
-def seeker(searcher: Searcher, *, history: bool = True) -> Iterator[Seeker]:
-    """What seeks sources over a snapshot; without `history` nothing is taken from earlier searches, nor kept.
+def seeker(searcher: Searcher) -> Iterator[Seeker]:
+    """What seeks sources over a snapshot.
 
     Raises:
         GeneratorError: The model cannot be used.
@@ -34,16 +32,14 @@ def seeker(searcher: Searcher, *, history: bool = True) -> Iterator[Seeker]:
     """
     settings, pool = searcher.settings, searcher.held(read_pool)
     access = Access(pool, settings.crawl if settings.sourcing.online else None)
-    path = searcher.snapshot.warehouse.root / HISTORY if history else None
-    past = History(path, searcher.question_embedder.encode)
     # By rule it costs less to seek again than to remember.
     by_model = settings.generator.kind != "rules"
-    memo = searcher.snapshot.warehouse.root / "memo" / "reasoning" if history and by_model else None
+    memo = searcher.snapshot.warehouse.root / "memo" / "reasoning" if by_model else None
     with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
-        yield Seeker(searcher, pool, reasoner, access, past)
+        yield Seeker(searcher, pool, reasoner, access)
 
 
-def sources_of(searcher: Searcher, questions: Iterable[Question], *, history: bool = True) -> Iterator[FoundSources]:
+def sources_of(searcher: Searcher, questions: Iterable[Question]) -> Iterator[FoundSources]:
     """The sources of each question, in their order, computed in batches.
 
     Raises:
@@ -52,12 +48,12 @@ def sources_of(searcher: Searcher, questions: Iterable[Question], *, history: bo
         NoSourcesError: The snapshot has no sources.
     """
     stream = iter(questions)
-    with seeker(searcher, history=history) as seeks:
+    with seeker(searcher) as seeks:
         while some := list(islice(stream, _BATCH)):
             yield from seeks.sources(some)
 
 
-def seeds_of(searcher: Searcher, answers: Iterable[Answer], *, history: bool = True) -> list[Seed]:
+def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
     """Seeds for the next crawl, from questions that were not answered, in batches.
 
     Raises:
@@ -66,7 +62,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer], *, history: bool = T
         NoSourcesError: The snapshot has no sources.
     """
     stream, seeds = iter(answers), list[Seed]()
-    with seeker(searcher, history=history) as seeks:
+    with seeker(searcher) as seeks:
         finder = SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root)))
         while some := list(islice(stream, _BATCH)):
             found = seeks.sources([question_of_answer(answer) for answer in some])

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
+
+import pyarrow as pa
+from pydantic import ValidationError
 
 from quern.indexes.vectors import Floats
 from quern.jobs.crawl.guard import AddressGuard
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, trap
+from quern.jobs.crawl.visit import visit
+from quern.jobs.documents.clean import Clean
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.sources.build import origin_of
+from quern.jobs.sources.evidence import verdict
 from quern.jobs.sources.links import Link, links_of, mentions_in
 from quern.jobs.text.stems import content_words
+from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.visited import Visited, visited
+from quern.pipelines.sources.validate import AT_ONCE, asked_homes, batched, weighed_by_rule
 from quern.schemas.answers import Answer, Question
+from quern.schemas.errors import QuernError
+from quern.schemas.page_times import publication
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import FoundSources
+from quern.schemas.tables import PAGES
 from quern.schemas.words.lines import shortened
 
 # Half of the cosine with the question and half of the share of its words: a link below says too little of where it
@@ -31,21 +44,13 @@ _LOCAL: Final = ("localhost", ".localhost", ".local", ".internal")
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an address is a seed.
+    """Why an address is a seed."""
 
-    Attributes:
-        query_id: The question that it is for.
-        question: Its words.
-        what: What led to the address.
-        score: How well that fits the question, in [0, 1].
-        validated: What a visit found; empty where none was made.
-    """
-
-    query_id: str
-    question: str
-    what: str
-    score: float
-    validated: str = ""
+    query_id: str  # The question that it is for.
+    question: str  # Its words.
+    what: str  # What led to the address.
+    score: float  # How well that fits the question, in [0, 1].
+    validated: str = ""  # What a visit found; empty where none was made.
 
     @property
     def line(self) -> str:
@@ -56,15 +61,10 @@ class Reason:
 
 @dataclass(frozen=True)
 class Seed:
-    """An address that the next crawl is to begin with.
+    """An address that the next crawl is to begin with."""
 
-    Attributes:
-        url: The address.
-        reasons: Why, for each question that it is for.
-    """
-
-    url: str
-    reasons: tuple[Reason, ...]
+    url: str  # The address.
+    reasons: tuple[Reason, ...]  # Why, for each question that it is for.
 
     @property
     def score(self) -> float:
@@ -245,3 +245,97 @@ def as_text(seeds: Sequence[Seed], head: str) -> str:
 def question_of_answer(answer: Answer) -> Question:
     """The question of an answer, as it was understood."""
     return Question(query_id=answer.query_id, question=answer.asked or answer.question, as_of=answer.as_of)
+
+
+_WINDOW: Final = 2000  # Characters that are weighed together: about a chunk.
+
+
+@dataclass(frozen=True)
+class Visited:
+    """What a visit says of a page and a question."""
+
+    why_not: str = ""  # Why the page cannot be had; empty where it can.
+    score: float = 0.0  # `1 + P(yes)`, or `1 - P(no)`, of its best windows.
+    answers: bool = False  # Whether that is valid.
+
+
+def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Visited]:
+    """For each address and question what its page says; a site that answers everything is not believed.
+
+    Raises:
+        CrawlError: `crawl` settings do not allow a crawl.
+    """
+    if not asked:
+        return {}
+    crawl = searcher.settings.crawl
+    check_settings(crawl)
+    origins = {url: origin_of(url) or url for url, _ in asked}
+    homes = asked_homes({origin: origin for origin in origins.values()}, crawl)
+    everything = {site for site, reached in homes.items() if reached.why_not.startswith("answers_everything")}
+    why_nots, windows = dict[str, str](), dict[str, list[Evidence]]()
+    for some in batched(origins, AT_ONCE):
+        visits = visit(some, crawl, user_agent(crawl))
+        why_nots |= {url: seen.why_not for url, seen in visits.items()}
+        windows |= _windows(searcher, {url: seen.body for url, seen in visits.items() if not seen.why_not})
+    found: dict[tuple[str, str], Visited] = {}
+    inputs: dict[tuple[str, str], AnswerInput] = {}
+    for url, question in asked:
+        why_not = homes[origins[url]].why_not if origins[url] in everything else why_nots[url]
+        found[url, question] = Visited(why_not)
+        if not why_not and url in windows:
+            inputs[url, question] = AnswerInput(question, windows[url])
+    weighed = weighed_by_rule(list(inputs.values()), [0.0] * len(inputs))
+    for key, one in zip(inputs, weighed, strict=True):
+        score = round(verdict(one).score, 4)
+        found[key] = Visited("", score, score > searcher.settings.sourcing.valid)
+    return found
+
+
+def _windows(searcher: Searcher, bodies: Mapping[str, bytes]) -> dict[str, list[Evidence]]:
+    """The first windows of the main text of each page that has one, read in a child process as a build does."""
+    rows = [{"url": url, "content_type": "text/html", "charset": None, "body": body} for url, body in bodies.items()]
+    schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
+    made = Clean(searcher.settings.clean).apply(pa.RecordBatch.from_pylist(rows, schema=schema))
+    found = {}
+    for row in made.rows.select(["page_url", "title", "text", "published_at", "utc_offset"]).to_pylist():
+        text, url = row["text"], row["page_url"]
+        cuts = range(0, min(len(text), _WINDOW * 5), _WINDOW)
+        found[url] = [
+            Evidence(text[at : at + _WINDOW], row["title"], (), (), publication(row), f"{url} {at}", url) for at in cuts
+        ]
+    return found
+
+
+FILE = "answers.jsonl"
+
+
+class AnswersError(QuernError):
+    """A file of answers that cannot be read; the message names the line."""
+
+
+def unanswered(path: Path) -> Iterator[Answer]:
+    """The answers of a file, or of a folder that `quern answer --out` wrote, that the corpus does not have.
+
+    What was refused for what it asks stays so, whatever is crawled.
+
+    Raises:
+        AnswersError: It cannot be read, or a line is no answer.
+    """
+    file = path / FILE if path.is_dir() else path
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    answer = Answer.model_validate_json(line)
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    field = ".".join(map(str, first["loc"])) or "the line"
+                    raise AnswersError(f"{file}:{number}: {field}: {first['msg'].lower()}") from None
+                if not answer.found and answer.reason != "refused":
+                    yield answer
+    except OSError as error:
+        raise AnswersError(
+            f"{file} cannot be read: {error.strerror}; name the folder that `quern answer --out` wrote"
+        ) from None

@@ -1,4 +1,4 @@
-"""Sources of questions: candidates by generator, index and history, each validated; replacements for those that fail.
+"""Sources of questions: candidates by generator and index, each validated; replacements for those that fail.
 
 Know Where to Go's generator, validator and optimizer, over a batch of questions.
 """
@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.sources.agreement import AGREEMENT, AgreementInput
-from quern.jobs.sources.intents import INTENTS, IntentInput
-from quern.jobs.sources.naming import NAMING, KnownSource, NamedSource, NamingInput
+from quern.jobs.sources.naming import (
+    AGREEMENT,
+    INTENTS,
+    NAMING,
+    AgreementInput,
+    IntentInput,
+    KnownSource,
+    NamedSource,
+    NamingInput,
+)
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.access import Access
-from quern.pipelines.sources.history import History, Told
 from quern.pipelines.sources.pool import SourcePool
-from quern.pipelines.sources.validate import Pair, Validated, validated
+from quern.pipelines.sources.validate import Access, Pair, Validated, validated
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
-
-_MOST_PARTS: Final = 4
-_MOST_SHOWN: Final = 10  # Sources that a generator is shown: twice what it may name at most.
-_MOST_EVIDENCE: Final = 5
 
 
 @dataclass
@@ -40,20 +40,14 @@ class _Candidate:
 
 @dataclass
 class _Sought:
-    """A question whose sources are sought, and how far that has come.
-
-    Attributes:
-        queries: Its intents' queries.
-        asked: The question and its parts, any of which a source may answer.
-        likely: For each query, and each text of `asked`, the sources of the pool, the likeliest first.
-        rated: What was validated, by site.
-    """
+    """A question whose sources are sought, and how far that has come."""
 
     question: Question
-    queries: list[str]
-    asked: list[str]
+    queries: list[str]  # Its intents' queries.
+    asked: list[str]  # The question and its parts, any of which a source may answer.
+    # For each query, and each text of `asked`, the sources of the pool, the likeliest first.
     likely: dict[str, list[KnownSource]] = field(default_factory=dict)
-    rated: dict[str, RatedSource] = field(default_factory=dict)
+    rated: dict[str, RatedSource] = field(default_factory=dict)  # What was validated, by site.
     rounds: int = 0
 
     @property
@@ -69,18 +63,12 @@ class _Sought:
 
 @dataclass(frozen=True)
 class Seeker:
-    """Seeks sources over one snapshot.
-
-    Attributes:
-        access: Says which sources can be reached.
-        history: What earlier searches found.
-    """
+    """Seeks sources over one snapshot."""
 
     searcher: Searcher
     pool: SourcePool
     reasoner: Reasoner
-    access: Access
-    history: History
+    access: Access  # Says which sources can be reached.
 
     def sources(self, questions: Sequence[Question]) -> list[FoundSources]:
         """The sources of each question, in their order.
@@ -94,9 +82,8 @@ class Seeker:
         intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
         asked = zip(questions, intents, strict=True)
         sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in asked]
-        past = self._search(sought)
-        rows = zip(sought, self._named(sought), past, strict=True)
-        self._rate(sought, [self._first(one, named, sites) for one, named, sites in rows])
+        self._search(sought)
+        self._rate(sought, [self._first(*row) for row in zip(sought, self._named(sought), strict=True)])
         for _ in range(settings.rounds):
             left = [one for one in sought if not any(s.answers for s in one.rated.values())]
             if not left:
@@ -104,42 +91,30 @@ class Seeker:
             self._rate(left, self._named(left))
             for one in left:
                 one.rounds += 1
-        found = [_told(one) for one in sought]
-        self._remember(found)
-        return found
+        return [_told(one) for one in sought]
 
-    def _search(self, sought: Sequence[_Sought]) -> list[list[str]]:
-        """Find the likely sources of all queries and questions; returns what the history proposes for each."""
+    def _search(self, sought: Sequence[_Sought]) -> None:
+        """Find the likely sources of all queries and questions."""
         texts = [(text, one.question) for one in sought for text in one.texts]
         batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
         likely = iter(self.pool.likely(batch))
-        own: list[int] = []
-        at = 0
         for one in sought:
-            own.append(at)  # The question itself comes first.
             one.likely = {text: next(likely) for text in one.texts}
-            at += len(one.texts)
-        return self.history.proposals(batch.vectors[own], self.searcher.settings.sourcing.similar)
 
-    def _first(self, one: _Sought, named: Sequence[_Candidate], past: Sequence[str]) -> list[_Candidate]:
-        """What is proposed first: by the generator, by the index, by the history."""
+    def _first(self, one: _Sought, named: Sequence[_Candidate]) -> list[_Candidate]:
+        """What is proposed first: by the generator, by the index."""
         candidates = {c.site: c for c in named}
-
-        def propose(source: KnownSource, by: ProposedBy) -> None:
-            named_source = NamedSource(name=source.name, url=source.url)
-            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append(by)
-
         for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]:
-            propose(source, "found")
-        for site in (site for site in past if site in self.pool.rows):
-            propose(self.pool.known(site, 0.0), "history")
+            named_source = NamedSource(name=source.name, url=source.url)
+            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append("found")
         return list(candidates.values())
 
     def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
         """What the generator names for each question that was not validated yet."""
         names = self.searcher.settings.sourcing.names
+        # A generator is shown ten sources, twice what it may name at most.
         inputs = [
-            NamingInput(one.question.question, query, one.likely[query][:_MOST_SHOWN], list(one.rated), names)
+            NamingInput(one.question.question, query, one.likely[query][:10], list(one.rated), names)
             for one in sought
             for query in one.queries
         ]
@@ -209,21 +184,13 @@ class Seeker:
             probability=best.probability,
             why_not=why or None,
             rating=rating if isinstance(rating, float) else None,
-            evidence=list(evidence.values())[:_MOST_EVIDENCE] if not why else [],
-        )
-
-    def _remember(self, found: Sequence[FoundSources]) -> None:
-        self.history.add(
-            Told(question=f.question, site=s.site, chunk_id=s.evidence[0].chunk_id, evidence=s.evidence[0].text)
-            for f in found
-            for s in f.valid
-            if s.evidence
+            evidence=list(evidence.values())[:5] if not why else [],
         )
 
 
 def parts_of(question: str) -> list[str]:
     """A question, and its parts that can be asked alone: a source may answer one of them."""
-    return list(dict.fromkeys([question, *parts_alone(question)[:_MOST_PARTS]]))
+    return list(dict.fromkeys([question, *parts_alone(question)[:4]]))
 
 
 def _told(one: _Sought) -> FoundSources:

@@ -5,56 +5,47 @@ Each (question, source) pair is searched for among the pages of that source alon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
+from quern.jobs.crawl.visit import Visit, visit
+from quern.jobs.documents.html.metadata import read_metadata
+from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.evidence import SCORE, Verdict, Weighed, probability_by_rule, recognise_task
+from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.pool import RECIPE, SourcePool
 from quern.schemas.answers import Hit
+from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import SourceEvidence
-
-_MOST_CHARACTERS: Final = 600  # Of a sentence that is shown.
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A question, or a part of one, that a source is to answer.
+    """A question, or a part of one, that a source is to answer."""
 
-    Attributes:
-        text: What is asked.
-        site: The source.
-        behind: Score of the source's best chunk less that of the best source.
-        where: Further conditions that its pages must meet.
-    """
-
-    text: str
-    site: str
-    behind: float = 0.0
-    where: tuple[str, ...] = ()
+    text: str  # What is asked.
+    site: str  # The source.
+    behind: float = 0.0  # Score of the source's best chunk less that of the best source.
+    where: tuple[str, ...] = ()  # Further conditions that its pages must meet.
 
 
 @dataclass(frozen=True)
 class Validated:
-    """What became of a pair.
+    """What became of a pair."""
 
-    Attributes:
-        score: `1 + P(yes)`, or `1 - P(no)`.
-        probability: P(yes).
-        answers: Whether the evidence is valid.
-        evidence: The sentences that answer.
-    """
-
-    score: float
-    probability: float
-    answers: bool
-    evidence: tuple[SourceEvidence, ...]
+    score: float  # `1 + P(yes)`, or `1 - P(no)`.
+    probability: float  # P(yes).
+    answers: bool  # Whether the evidence is valid.
+    evidence: tuple[SourceEvidence, ...]  # The sentences that answer.
 
 
 def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: Sequence[Pair]) -> list[Validated]:
@@ -69,25 +60,19 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
     founds = _found(searcher, pool, pairs)
     given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
     weighed = weighed_by_rule(given, [pair.behind for pair in pairs])
-    named: list[list[int]] = [[] for _ in pairs]
-    if settings.strategy != "score":
-        named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
-    if settings.strategy == "recognise":
-        verdicts = [Verdict(answers=bool(numbers), probability=1.0) for numbers in named]
-    else:
-        # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
-        chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
-        verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
-    needed = settings.strategy != "score"
+    named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
+    # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
+    chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
+    verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
     rows = zip(weighed, founds, named, verdicts, strict=True)
-    return [_outcome(w, found.hits, n, v, settings.valid, needed=needed) for w, found, n, v in rows]
+    return [_outcome(w, found.hits, n, v, settings.valid) for w, found, n, v in rows]
 
 
 def _outcome(
-    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float, *, needed: bool
+    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float
 ) -> Validated:
     yes = verdict.probability if verdict.answers else 1.0 - verdict.probability
-    answers = verdict.score > valid and bool(hits) and (bool(numbers) or not needed)
+    answers = verdict.score > valid and bool(hits) and bool(numbers)
     evidence = tuple(_sentence(weighed, hits, n) for n in numbers)
     return Validated(round(verdict.score, 4), round(yes, 4), answers, evidence)
 
@@ -95,9 +80,7 @@ def _outcome(
 def _sentence(weighed: Weighed, hits: Sequence[Hit], number: int) -> SourceEvidence:
     at, start, end = weighed.given.sentences[number - 1]
     hit, text = hits[at], " ".join(weighed.given.evidence[at].text[start:end].split())
-    return SourceEvidence(
-        chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:_MOST_CHARACTERS]
-    )
+    return SourceEvidence(chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:600])
 
 
 def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
@@ -123,3 +106,76 @@ def _few(found: Found, pages: int, windows: int) -> Found:
     best = list(dict.fromkeys(hit.doc_id for hit in found.hits))[:pages]
     kept = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][:windows]
     return replace(found, hits=[found.hits[n] for n in kept], evidence=[found.evidence[n] for n in kept])
+
+
+AT_ONCE: Final = 32  # Addresses of one visit: all that they answer, up to 10 MB each, is in memory when it is over.
+EVERYTHING = "answers_everything: it answers an address that was made up, so that answering tells nothing"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Whether a source can be reached."""
+
+    why_not: str = ""  # Why it cannot; empty where it can.
+    stated: str = ""  # What it calls itself, where its home page was read.
+
+
+@dataclass(frozen=True)
+class Access:
+    """Says which sources can be reached."""
+
+    pool: SourcePool  # Sources that the index has pages of.
+    # How the others, and the home pages of these, may be asked; None where they may not.
+    online: CrawlSettings | None = None
+
+    def reached(self, homes: Mapping[str, str]) -> dict[str, Reached]:
+        """For each site, given with its home page, whether it can be reached.
+
+        Raises:
+            CrawlError: It is to be asked, and `crawl` settings do not allow a crawl.
+        """
+        unknown = Reached("it is not in the index, and sourcing.online does not allow to ask it")
+        offline = {site: Reached() if site in self.pool.rows else unknown for site in homes}
+        if self.online is None:
+            return offline
+        asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
+        return offline | asked_homes(asked, self.online)
+
+
+def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, Reached]:
+    """For each site whether its home page answers, and nothing that was made up does.
+
+    Raises:
+        CrawlError: `crawl` settings do not allow a crawl.
+    """
+    if not homes:
+        return {}
+    check_settings(settings)
+    found: dict[str, Reached] = {}
+    for some in batched(homes, AT_ONCE // 2):
+        made_up = {site: f"{homes[site]}{secrets.token_hex(12)}" for site in some}
+        visits = visit([*(homes[site] for site in some), *made_up.values()], settings, user_agent(settings))
+        found |= {site: _reached(visits[homes[site]], visits[made_up[site]]) for site in some}
+    return found
+
+
+def batched(keys: Iterable[str], most: int) -> Iterator[list[str]]:
+    """The keys, at most `most` at once."""
+    left = iter(keys)
+    while some := list(islice(left, most)):
+        yield some
+
+
+def _reached(home: Visit, made_up: Visit) -> Reached:
+    if home.why_not:
+        return Reached(home.why_not)
+    return Reached(EVERYTHING) if not made_up.why_not and made_up.url != home.url else Reached(stated=_stated(home))
+
+
+def _stated(home: Visit) -> str:
+    """Name of the site and title of its home page."""
+    try:
+        told = read_metadata(parse_page(home.body, None), home.url)
+    except PageError:
+        return ""
+    return " ".join(str(told[name]) for name in ("site_name", "title") if told.get(name))

@@ -16,18 +16,16 @@ EDGES = Table(
             column(
                 "kind",
                 pa.string(),
-                "`neighbour`: one of the k nearest nodes (E_intra); `answer_question`: its answer is near the target's "
-                "question; `mention`: its text names the title of the target's document; `shared_name`: both name one "
-                "entity; `relation`: an entity is the object of a triplet here and the subject of one there.",
+                "`neighbour`: one of the k nearest nodes (E_intra); `mention`: its text names the title of the "
+                "target's document.",
             ),
             column("rank", pa.int32(), "0 for the nearest of the kind."),
             column("target", pa.string(), "`query_id` the edge leads to."),
             column(
                 "similarity",
                 pa.float32(),
-                "`neighbour`: cosine of the two nodes' vectors; `answer_question`: of answer and question; `mention`: "
-                "rarity of the title, its idf as a share of the largest possible, over how many have it, in [0, 1]; "
-                "`shared_name`, `relation`: log 2 / log of how many documents name the entity.",
+                "`neighbour`: cosine of the two nodes' vectors; `mention`: rarity of the title, its idf as a share of "
+                "the largest possible, over how many have it, in [0, 1].",
             ),
         ]
     ),
@@ -37,7 +35,7 @@ EDGES = Table(
     indexes=("source",),
     expects=(
         Known("target"),
-        OneOf("kind", ("neighbour", "answer_question", "mention", "shared_name", "relation")),
+        OneOf("kind", ("neighbour", "mention")),
         Between("rank", 0),
         COSINE,
     ),
@@ -45,8 +43,6 @@ EDGES = Table(
     listings=(
         Listing("neighbours", "source", ("rank", "target", "similarity"), ("kind", "neighbour")),
         Listing("mentions", "source", ("rank", "target", "similarity"), ("kind", "mention")),
-        Listing("shared_names", "source", ("rank", "target", "similarity"), ("kind", "shared_name")),
-        Listing("relations", "source", ("rank", "target", "similarity"), ("kind", "relation")),
         Listing("neighbour_of", "target", ("source", "similarity"), ("kind", "neighbour")),
     ),
 )

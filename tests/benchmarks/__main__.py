@@ -89,8 +89,7 @@ _HELP = (
     "templates: documents of one template that differ in a value, and copies that differ in none; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
-    "triplets: chunks read a second, and recall@5 with edges of shared names and relations less without, in each "
-    "--warehouse of demo, lihua, musique, cmrc; "
+    "triplets: chunks read a second, of each --warehouse; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -130,7 +129,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     ),
     "templates": lambda options: benchmark_templates(),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
-    "triplets": lambda options: benchmark_triplets(options.folder or _DATASETS, options.warehouse or ()),
+    "triplets": lambda options: benchmark_triplets(options.warehouse or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),

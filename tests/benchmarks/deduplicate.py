@@ -24,9 +24,8 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.memory import MemoryMeter
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.progress import MemoryMeter
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings

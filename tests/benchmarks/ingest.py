@@ -20,7 +20,7 @@ from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import StageWriter
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean
 from quern.jobs.engines import Engines, core_count

@@ -21,7 +21,7 @@ import numpy as np
 
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.schemas.settings import NeighbourSettings
 from tests.benchmarks.knn_peers import APPROXIMATE, EXACT, Join, installed, tuned
 from tests.benchmarks.knn_runs import (

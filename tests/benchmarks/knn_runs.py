@@ -17,8 +17,7 @@ import pyarrow as pa
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_array, vector_matrix
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.graph.link import Link
 from quern.jobs.graph.neighbours.edges import neighbour_edges

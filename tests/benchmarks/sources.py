@@ -15,11 +15,10 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
-from quern.pipelines.sources.access import Access
-from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import measured, sites_by
 from quern.pipelines.sources.pool import SourcePool, pool_of
 from quern.pipelines.sources.seek import Seeker
+from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Question
 
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"
@@ -63,9 +62,8 @@ def gold_sources(searcher: Searcher, questions: list[Question]) -> dict[str, flo
     pool = _pool(searcher, rows, column)
     site_of = {key: str(row[column]) for row in rows for key in (row["doc_id"], row["url"]) if key and row[column]}
     with Reasoner() as reasoner:
-        history = History(None, searcher.question_embedder.encode)
         started = time.monotonic()
-        found = Seeker(searcher, pool, reasoner, Access(pool), history).sources(questions)
+        found = Seeker(searcher, pool, reasoner, Access(pool)).sources(questions)
         seconds = time.monotonic() - started
     return {**measured(questions, found, sites_by(site_of)), "seconds a question": seconds / len(questions)}
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.schemas.contract.validate import validate

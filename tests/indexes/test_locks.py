@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from quern.indexes.locks import exclusive, readers_or_writer
+from quern.indexes.storage import exclusive, readers_or_writer
 
 BUSY = RuntimeError("busy")
 HOLD = """
 import sys, time
 from pathlib import Path
-from quern.indexes.locks import exclusive, readers_or_writer
+from quern.indexes.storage import exclusive, readers_or_writer
 with {lock}:
     print("held", flush=True)
     time.sleep(60)

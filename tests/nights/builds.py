@@ -25,7 +25,6 @@ from tests.nights.corpus import Corpus
 CHANGES: Final = (
     "link.k=2",
     "link.direction=symmetric",
-    "link.answers=2",
     "doc2query.pairs=3",
     "filter.alpha=0.6",
     "filter.scope=corpus",

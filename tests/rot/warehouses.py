@@ -28,9 +28,6 @@ FULL: Final = load_settings(
         "engine.engine=local",
         "doc2query.pairs=5",
         "neighbours.exact_below=10",
-        "link.answers=1",
-        "link.shared_names=1",
-        "link.relations=1",
         "audit.max_shrink=1",
     ],
 )

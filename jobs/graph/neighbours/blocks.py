@@ -12,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.products import Numbers, products
+from quern.jobs.graph.neighbours.codes import FOLD, Codes, Numbers, products
 
-FOLD = 16
 _LOWEST = -(1 << 30)  # Below all products of integers...
 _LOWEST_FLOAT = -(1 << 15)  # ...and of floats.
 
@@ -31,20 +29,14 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Products of some vectors with some others.
+    """Products of some vectors with some others."""
 
-    Attributes:
-        products: Shape (rows, columns), both rounded up to multiples of 16; padding, and a vector with itself, is
-            out of reach. int32 or float32.
-        unit: Cosine of a product of 1.
-        row_margin: Most that a cosine differs from its product, for each row.
-        column_margin: The same for each column.
-    """
-
+    # Shape (rows, columns), both rounded up to multiples of 16; padding, and a vector with itself, is out of reach.
+    # int32 or float32.
     products: Numbers
-    unit: float
-    row_margin: Floats
-    column_margin: Floats
+    unit: float  # Cosine of a product of 1.
+    row_margin: Floats  # Most that a cosine differs from its product, for each row.
+    column_margin: Floats  # The same for each column.
 
     @classmethod
     def of_codes(cls, codes: Codes, rows: Positions, columns: Positions) -> Block:

@@ -20,22 +20,18 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.kept_codes import KeptCodes
-from quern.jobs.graph.neighbours.prints import Prints
-from quern.jobs.graph.neighbours.room import Room
+from quern.jobs.graph.neighbours.codes import FOLD, Codes, products
+from quern.jobs.graph.neighbours.ranking import Prints
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
 _ROWS = 1024  # With their products, what a core has close by.
 _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
-_SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
 _ROUNDS = 3
@@ -46,71 +42,11 @@ Codes8 = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """What each round found, of n vectors.
-
-    Attributes:
-        nearest: Number of the centroid that was nearest to each vector, the first of those that were equally near; -1
-            of one that had no part in the round. Shape (rounds, n) int32.
-        totals: Sums of the codes of those that were nearest to each centroid, shape (rounds, partitions, width) int64.
-        scale: Of the codes.
-    """
-
-    nearest: Homes
-    totals: Sums
-    scale: float
-
-
-class _Known(NamedTuple):
-    """Of a round: which centroid was nearest, -1 of new vectors, and sums of those that are there still."""
-
-    nearest: Homes
-    total: Sums
-
-
-@dataclass(frozen=True)
-class LastRounds:
-    """The rounds of the last night: of a centroid's sum only what came and went since is summed.
-
-    Attributes:
-        rounds: What they found.
-        codes: The codes of the vectors then.
-        was: Where each of tonight's vectors was then; -1 where it is new.
-        gone: Which of the vectors are no more.
-    """
-
-    rounds: Rounds
-    codes: KeptCodes
-    was: Positions
-    gone: Positions
-
-    def fit(self, codes: Codes, count: int) -> bool:
-        """Whether they were of such codes, and began from as many directions."""
-        alike = self.rounds.scale == self.codes.scale == codes.scale
-        return alike and self.rounds.totals.shape[1:] == (count, codes.numbers.shape[1])
-
-    def known(self, number: int, threads: int) -> _Known:
-        """What is known of a round."""
-        nearest, total = self.rounds.nearest[number], self.rounds.totals[number]
-        gone = self.gone[nearest[self.gone] >= 0]
-        there = np.where(self.was >= 0, nearest[self.was], np.int32(-1))
-        went = _sums(self.codes.numbers(gone), np.arange(len(gone)), nearest[gone], len(total), threads)
-        return _Known(there, total - went)
-
-
-@dataclass(frozen=True)
 class Centroids:
-    """What partitions are made of.
+    """What partitions are made of."""
 
-    Attributes:
-        numbers: Codes of the centroids, all of one length; shape (partitions, width) int8.
-        unit: Product with a vector's code that is a cosine of 1.
-        rounds: What they were made in.
-    """
-
-    numbers: Codes8
-    unit: float
-    rounds: Rounds
+    numbers: Codes8  # Codes of the centroids, all of one length; shape (partitions, width) int8.
+    unit: float  # Product with a vector's code that is a cosine of 1.
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -118,36 +54,26 @@ class Centroids:
 
 def partition_count(vectors: int) -> int:
     """Partitions that suit so many vectors."""
-    wanted = max(1.0, _SHARE * vectors**0.5)
+    wanted = max(1.0, 0.65 * vectors**0.5)
     return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
 
 
-def train(codes: Codes, prints: Prints, count: int, before: LastRounds | None = None, threads: int = 1) -> Centroids:
+def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroids:
     """Centroids of `count` partitions, or as many as there are vectors.
 
     Args:
         codes: Of the vectors.
         prints: What each is known by; some of them decide which vectors have a part in the later rounds.
         count: Partitions.
-        before: What is known of the last night; it makes this quicker and changes nothing.
         threads: Blocks compared at once.
     """
     count = min(count, len(codes))
     numbers, length = directions(count, codes.numbers.shape[1]), 1.0
-    nearest = np.full((_ROUNDS, len(codes)), -1, dtype=np.int32)
-    totals = np.zeros((_ROUNDS, *numbers.shape), dtype=np.int64)
     half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
-    last = before if before is not None and before.fit(codes, count) else None
-    for number in range(_ROUNDS):
-        known = _Known(nearest[number].copy(), totals[number]) if last is None else last.known(number, threads)
-        if number == 0:
-            # Directions stay what they are, and with them what is nearest to a vector.
-            nearest[0] = known.nearest
-        among = half if number else np.flatnonzero(known.nearest < 0)
-        nearest[number, among] = homes(codes.numbers, numbers, threads, among)
-        totals[number] = known.total + _since(known.nearest, nearest[number], codes.numbers, count, threads)
-        numbers, length = _means(totals[number], numbers)
-    return Centroids(numbers, codes.scale * length, Rounds(nearest, totals, codes.scale))
+    for among in (np.arange(len(codes)), half, half):
+        total = _sums(codes.numbers, among, homes(codes.numbers, numbers, threads, among), count, threads)
+        numbers, length = _means(total, numbers)
+    return Centroids(numbers, codes.scale * length)
 
 
 def directions(count: int, width: int) -> Codes8:
@@ -155,6 +81,11 @@ def directions(count: int, width: int) -> Codes8:
     # The raw stream of a bit generator is the same in every version of NumPy.
     drawn = np.random.PCG64(width).random_raw(count * width // 8).astype("<u8").view(np.int8)
     return np.maximum(drawn, -127).reshape(count, width)
+
+
+def folded(centroids: Codes8) -> Codes8:
+    """`centroids`, and behind them the first of them again, up to a multiple of `FOLD`."""
+    return np.concatenate([centroids, np.repeat(centroids[:1], -len(centroids) % FOLD, axis=0)])
 
 
 def homes(numbers: Codes8, centroids: Codes8, threads: int = 1, among: Positions | None = None) -> Homes:
@@ -167,25 +98,16 @@ def homes(numbers: Codes8, centroids: Codes8, threads: int = 1, among: Positions
         among: Positions of the codes that are asked about, shape (m,), and then the answer's; all if None.
     """
     count = len(numbers) if among is None else len(among)
-    nearest = np.empty(count, dtype=np.int32)
+    nearest, whole = np.empty(count, dtype=np.int32), folded(centroids)
 
     def seek(span: slice) -> None:
-        room = Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            block = numbers[part] if among is None else room.rows("block", numbers, among[part])
-            nearest[part] = room.homes(block, centroids)
+            block = numbers[part] if among is None else numbers.take(among[part], axis=0)
+            nearest[part] = products(block, whole).argmax(axis=1)
 
     run_all([partial(seek, span) for span in spans(count, _SUMMED, threads)], threads)
     return nearest
-
-
-def _since(known: Homes, found: Homes, numbers: Codes8, count: int, threads: int) -> Sums:
-    """What the sums of `count` centroids gain where `found` is not what was `known`; shape (count, width)."""
-    came = np.flatnonzero(found != known)
-    left = came[known[came] >= 0]
-    gained = _sums(numbers, came, found[came], count, threads)
-    return gained - _sums(numbers, left, known[left], count, threads) if len(left) else gained
 
 
 def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads: int) -> Sums:
@@ -195,10 +117,10 @@ def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads:
 
     def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
-        summed, room = np.zeros(total.shape, dtype=np.float32), Room()
+        summed = np.zeros(total.shape, dtype=np.float32)
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            block = room.rows("block", numbers, rows[part])
+            block = numbers.take(rows[part], axis=0)
             size = len(block)
             whose = (np.ones(size, np.float32), nearest[part], np.arange(size + 1))
             summed += csr_matrix(whose, shape=(size, count)).T @ block.astype(np.float32)

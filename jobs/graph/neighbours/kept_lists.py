@@ -31,17 +31,11 @@ class Pairs:
 
 @dataclass(frozen=True)
 class NeighbourLists:
-    """Neighbours of some vectors.
+    """Neighbours of some vectors."""
 
-    Attributes:
-        positions: Neighbours, nearest first, shape (lists, depth); -1 where there are fewer.
-        scores: Their canonical cosines, shape (lists, depth); -inf where there are fewer.
-        cut: All neighbours nearer than this are known, shape (lists,); -inf where all are.
-    """
-
-    positions: Positions
-    scores: Floats
-    cut: Floats
+    positions: Positions  # Neighbours, nearest first, shape (lists, depth); -1 where there are fewer.
+    scores: Floats  # Their canonical cosines, shape (lists, depth); -inf where there are fewer.
+    cut: Floats  # All neighbours nearer than this are known, shape (lists,); -inf where all are.
 
     @classmethod
     def of_none(cls, count: int, depth: int) -> NeighbourLists:

@@ -1,113 +1,214 @@
-"""Tonight's partitions: centroids, reach and members, the same whatever was known before."""
+"""Tonight's partitions: centroids, reach and members, the same whatever was known before.
+
+The true neighbours of a sample of vectors tell how far vectors visit partitions, and what recall that gives. The sample
+is the last vectors in the order of their prints, so most of it is the same night after night, and so are its
+neighbours: new vectors are compared with it, and those of it that are new with all.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import LastRounds, partition_count, train
-from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.kept_codes import KeptCodes
-from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
+from quern.indexes.vectors import Floats, Positions
+from quern.jobs.graph.neighbours.centroids import Centroids, partition_count, train
+from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.members import Members, assign
-from quern.jobs.graph.neighbours.plan import Partitioned, Plan
-from quern.jobs.graph.neighbours.prints import Prints
-from quern.jobs.graph.neighbours.threads import beside
-from quern.jobs.graph.neighbours.truth import (
-    Searched,
-    for_reach,
-    needed_reach,
-    recall,
-    true_after_changes,
-    true_neighbours,
-)
-from quern.jobs.graph.neighbours.vectors_in_order import Vectors
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors, seek_in_all
+from quern.jobs.graph.neighbours.plan import Plan, Vectors
+from quern.jobs.graph.neighbours.ranking import Prints, last_by_print
+from quern.jobs.graph.neighbours.threads import parts, run_all
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Vectors in their partitions.
+    """Vectors in their partitions; the next night needs it to see what changed, not to partition its own."""
 
-    Attributes:
-        partitioned: The partitions.
-        reach: By how much less near than its home a partition may be that a vector visits.
-    """
-
-    partitioned: Partitioned
-    reach: float
-
-    @property
-    def members(self) -> Members:
-        """Who is in which partition."""
-        return self.partitioned.members
+    members: Members  # Who is in which partition.
+    truth: Truth  # True neighbours of a sample.
+    # By how much less near than its home a partition may be that a vector visits; 0 of a night that is past.
+    reach: float = 0.0
 
     def notes(self, lists: NeighbourLists, prints: Prints, k: int) -> dict[str, float]:
         """Figures of the partitions, and the recall of `lists`, measured on vectors that decided on nothing."""
-        truth, visits = self.partitioned.truth, self.members.visits
         return {
             "partitions": float(self.members.partitions),
-            "probes": round(visits / max(1, len(self.members)), 2),
+            "probes": round(self.members.visits / max(1, len(self.members)), 2),
             "reach": self.reach,
-            "recall": recall(truth, ~for_reach(truth, prints), lists, k),
+            "recall": recall(self.truth, ~for_reach(self.truth, prints), lists, k),
         }
 
 
 @dataclass(frozen=True)
-class LastNight:
-    """What is known of the last night.
+class Neighbourhood:
+    """Neighbours of n different vectors."""
 
-    Attributes:
-        partitioned: Its partitions.
-        was: Where each of tonight's vectors was; -1 where it is new.
-        now: Where each of the last night's is, -1 where it went; one entry more, -1.
-        codes: Of its vectors, where they are at hand.
+    prints: Prints  # What each vector is known by, shape (n, 2).
+    lists: NeighbourLists  # Its neighbours.
+    dimension: int  # Numbers of a vector.
+    searched: int  # Vectors that were searched for.
+    layout: Layout | None = None  # Their partitions; None where all were compared with all.
+    notes: dict[str, float] = field(default_factory=dict)  # Figures for the report.
+
+
+def lay_out(
+    codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: Layout | None = None, *places: Positions
+) -> Layout:
+    """The partitions of `vectors`, whose `codes` have likely margins.
+
+    Args:
+        codes: Of the vectors.
+        vectors: The vectors.
+        prints: What each is known by.
+        plan: How neighbours are found.
+        before: Those of the last night, if there are any.
+        *places: With `before`, where each vector was then, and where each of that night's is; see `true_after_changes`.
     """
-
-    partitioned: Partitioned
-    was: Positions
-    now: Positions
-    codes: KeptCodes | None = None
-
-    @property
-    def rounds(self) -> LastRounds | None:
-        """Its rounds, if they can be taken up."""
-        if self.codes is None:
-            return None
-        return LastRounds(self.partitioned.rounds, self.codes, self.was, np.flatnonzero(self.now[:-1] < 0))
-
-
-def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: LastNight | None) -> Layout:
-    """The partitions of `vectors`, whose `codes` have likely margins."""
     count = min(plan.partitions or partition_count(len(codes)), len(codes))
-    among = Searched(codes, _Read(vectors), prints, plan.k, plan.depth, plan.threads)
+    among = Searched(codes, vectors, prints, plan.k, plan.depth, plan.threads)
     size = 2 * plan.sample
-    with beside(plan.threads) as start:
-        if before is None:
-            true = start(partial(true_neighbours, among, size))
-            centroids = train(codes, prints, count, threads=plan.threads)
-        else:
-            last = before.partitioned
-            true = start(partial(true_after_changes, among, size, last.truth, before.was, before.now))
-            centroids = train(codes, prints, count, before.rounds, plan.threads)
-        truth = true()
+    truth = true_after_changes(among, size, before.truth, *places) if before else true_neighbours(among, size)
+    centroids = train(codes, prints, count, plan.threads)
     pairs = truth.pairs(for_reach(truth, prints), plan.k)
     reach = needed_reach(*pairs, codes, centroids, plan.recall)
-    members = assign(codes.numbers, centroids, reach, plan.threads)
-    layout = Layout(Partitioned(centroids.rounds, members, truth), reach)
-    if plan.laid_out is not None:
-        kept = KeptCodes.of(codes, before.codes, before.was) if before else KeptCodes.of(codes)
-        plan.laid_out(prints, layout.partitioned, kept)
-    return layout
+    return Layout(assign(codes.numbers, centroids, reach, plan.threads), truth, reach)
+
+
+# A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
+_STEP = 0.01
+_ROWS = 1024
 
 
 @dataclass(frozen=True)
-class _Read:
-    """Vectors that are read at positions, mapped or not."""
+class Truth:
+    """Vectors and their true neighbours."""
 
-    vectors: Vectors
+    rows: Positions  # Positions of the vectors, ascending.
+    lists: NeighbourLists  # The neighbours of each.
 
-    def __getitem__(self, positions: Positions) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        return np.asarray(self.vectors[positions])
+    def pairs(self, chosen: Flags, k: int) -> tuple[Positions, Positions]:
+        """(vector, neighbour) of the `k` nearest of the `chosen` vectors."""
+        row, rank = np.nonzero((self.lists.positions[:, :k] >= 0) & chosen[:, None])
+        return self.rows[row], self.lists.positions[row, rank]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What true neighbours are sought among."""
+
+    codes: Codes  # Of all vectors.
+    vectors: ReadableVectors  # The vectors.
+    prints: Prints  # What each is known by.
+    k: int  # Neighbours sought.
+    depth: int  # Neighbours kept.
+    threads: int  # Blocks compared at once.
+
+    def nearest(self, rows: Positions, floor: Floats | None = None) -> NearestLists:
+        """Lists that are to be filled, from the given floors of `rows` on."""
+        lists = NearestLists(self.codes, self.vectors, self.depth, threads=self.threads)
+        if floor is not None:
+            lists.floor[rows] = floor
+        return lists
+
+
+def true_neighbours(among: Searched, size: int) -> Truth:
+    """The true neighbours of a sample of so many vectors, or of all if there are fewer."""
+    rows = sample(among.prints, size)
+    lists = NeighbourLists.of_none(len(rows), among.depth)
+    lists.replace(_in_all(among, rows, np.arange(len(rows))), np.arange(len(rows)))
+    return Truth(rows, lists)
+
+
+def true_after_changes(among: Searched, size: int, before: Truth, was: Positions, now: Positions) -> Truth:
+    """The same from that of the last night.
+
+    Args:
+        among: What neighbours are sought among.
+        size: Vectors of the sample.
+        before: Last night's.
+        was: Where each of tonight's vectors was; -1 where it is new.
+        now: Where each of the last night's is, -1 where it went; one entry more, -1.
+    """
+    rows = sample(among.prints, size)
+    there = np.full(len(now), -1, dtype=np.int64)
+    there[before.rows] = np.arange(len(before.rows))
+    source = np.where(was[rows] >= 0, there[was[rows]], -1)
+    lists = before.lists.carried(source, now)
+    pairs = _in_new(among, rows, np.flatnonzero(source >= 0), np.flatnonzero(was < 0), lists)
+    lists.merge(pairs, lists.gaps)
+    again = np.union1d(np.flatnonzero(source < 0), lists.too_short(among.k))
+    lists.replace(_in_all(among, rows, again), again)
+    lists.sort_ties()
+    return Truth(rows, lists)
+
+
+def sample(prints: Prints, size: int) -> Positions:
+    """Positions of the last `size` vectors in the order of their prints, ascending."""
+    return np.sort(last_by_print(prints, size))
+
+
+def _in_all(among: Searched, rows: Positions, chosen: Positions) -> Pairs:
+    """What the `chosen` of `rows` find among all."""
+    if len(chosen) == 0:
+        return _NONE
+    nearest = among.nearest(rows)
+    run_all(seek_in_all(nearest, rows[chosen], len(among.codes), None), among.threads)
+    return _by_list(nearest, rows)
+
+
+def _in_new(among: Searched, rows: Positions, chosen: Positions, new: Positions, lists: NeighbourLists) -> Pairs:
+    """What the `chosen` of `rows` find among the `new` that is as near as what their lists have."""
+    if len(chosen) == 0 or len(new) == 0:
+        return _NONE
+    nearest = among.nearest(rows[chosen], lists.cut[chosen])
+    steps = [
+        partial(nearest.compare, owners, columns, both=False)
+        for columns in parts(new, 4 * _ROWS)
+        for owners in parts(rows[chosen], _ROWS)
+    ]
+    run_all(steps, among.threads)
+    return _by_list(nearest, rows)
+
+
+_NONE = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+def _by_list(nearest: NearestLists, rows: Positions) -> Pairs:
+    """The pairs that were found, owners by their place among `rows`."""
+    owner, target, score = nearest.pairs()
+    return Pairs(np.searchsorted(rows, owner), target, score)
+
+
+def for_reach(truth: Truth, prints: Prints) -> Flags:
+    """Which of the sample decide on the reach; the others tell the recall."""
+    chosen: Flags = (prints[truth.rows, 1] & np.uint64(1)).astype(np.bool_)
+    return chosen
+
+
+def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: Centroids, share: float) -> float:
+    """The least reach by which the `share` of all pairs is likely found, in whole steps, by a sample of them.
+
+    A standard error more of the sample is to be found: a reach that falls short by the luck of the draw costs recall.
+    """
+    if len(owner) == 0:
+        return 0.0
+    count = len(owner)
+    near = products(codes.numbers[np.concatenate([owner, target])], centroids.numbers)
+    home, every = near.argmax(1), np.arange(2 * count)
+    # By how much each is less near to the home of the other than to its own.
+    short = near[every, home] - near[every, np.roll(home, count)]
+    least = np.sort(np.minimum(short[:count], short[count:]))
+    surely = share + (share * (1 - share) / count) ** 0.5
+    needed = int(least[min(count - 1, int(np.ceil(surely * count)) - 1)])
+    return float(np.ceil(needed / centroids.unit / _STEP) * _STEP)
+
+
+def recall(truth: Truth, chosen: Flags, found: NeighbourLists, k: int) -> float:
+    """The share of true neighbours of the `chosen` vectors that is in their lists of `found`."""
+    owner, target = truth.pairs(chosen, k)
+    if len(owner) == 0:
+        return 1.0
+    return float((found.positions[owner, :k] == target[:, None]).any(axis=1).mean())

@@ -2,24 +2,25 @@
 
 A partition is visited by vectors to which it is less near than their home by no more than a reach, the same for all.
 A vector amid its partition visits few and one between several visits them all, which finds as much with a quarter fewer
-products than as many visits of each.
+products than as many visits of each. Two vectors are compared where one is at home in a partition that the other is at
+home in or visits (as an inverted file does, searched from both ends). A graph is thus a function of vectors, centroids
+and reach alone, and these are functions of the vectors. After a night those are compared that did not meet before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids
-from quern.jobs.graph.neighbours.products import Numbers
-from quern.jobs.graph.neighbours.room import Room
-from quern.jobs.graph.neighbours.threads import run_all, spans
+from quern.jobs.graph.neighbours.centroids import Centroids, folded
+from quern.jobs.graph.neighbours.codes import Numbers, products
+from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
+from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
 _ROWS = 1024
 _SPAN = 16_384
@@ -54,18 +55,13 @@ class Lists:
 
 @dataclass(frozen=True)
 class Members:
-    """Who is in which partition.
+    """Who is in which partition."""
 
-    Attributes:
-        home: Partition that each vector is at home in, shape (n,) int64.
-        bits: Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8, whole
-            words of 8 bytes.
-        partitions: Their number.
-    """
-
-    home: Positions
+    home: Positions  # Partition that each vector is at home in, shape (n,) int64.
+    # Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8, whole words of 8
+    # bytes.
     bits: npt.NDArray[np.uint8]
-    partitions: int
+    partitions: int  # Their number.
 
     def __len__(self) -> int:
         return len(self.home)
@@ -114,34 +110,15 @@ class Members:
         return Occupants(Lists.of(every, home, self.partitions), Lists.of(row, partition, self.partitions))
 
 
-class Guests(NamedTuple):
-    """Some of a partition's vectors: their positions, and how many of them, the first, are at home in it."""
-
-    positions: Positions
-    residents: int
-
-
 @dataclass(frozen=True)
 class Occupants:
-    """Vectors by partition.
+    """Vectors by partition."""
 
-    Attributes:
-        residents: Those at home in each.
-        visitors: Those that visit each and are at home in another.
-    """
-
-    residents: Lists
-    visitors: Lists
+    residents: Lists  # Those at home in each.
+    visitors: Lists  # Those that visit each and are at home in another.
 
     def __len__(self) -> int:
         return len(self.residents)
-
-    def parts(self, partition: int, most: int) -> Iterator[Guests]:
-        """Those of a partition; in several parts if there are more than `most`."""
-        at_home, away = self.residents[partition], self.visitors[partition]
-        every = np.concatenate([at_home, away])
-        for start in range(0, len(every), most):
-            yield Guests(every[start : start + most], max(0, min(most, len(at_home) - start)))
 
 
 def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 1) -> Members:
@@ -157,15 +134,15 @@ def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 
     home = np.empty(count, dtype=np.int64)
     bits = np.zeros((count, -(-len(centroids) // (8 * _WORD)) * _WORD), dtype=np.uint8)
 
+    whole = folded(centroids.numbers)
+
     def visit(span: slice) -> None:
-        room = Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            near = room.products(numbers[part], centroids.numbers)
+            near = products(numbers[part], whole)
             home[part] = near.argmax(1)
             least = near[np.arange(len(near)), home[part]] - short
-            there = room.of("there", near.shape, np.bool_)
-            np.greater_equal(near, least[:, None], out=there)
+            there = near >= least[:, None]
             there[:, len(centroids) :] = False
             packed = np.packbits(there.reshape(-1)).reshape(len(near), -1)
             bits[part, : packed.shape[1]] = packed
@@ -176,19 +153,12 @@ def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 
 
 @dataclass(frozen=True)
 class Fresh:
-    """What is new in tonight's partitions.
+    """What is new in tonight's partitions."""
 
-    Attributes:
-        moved: Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
-        left: Whether it visits a partition no more; shape (n,).
-        guest: Who visits a partition anew, home among them, in the order of the vectors; shape (visits,).
-        host: The partition.
-    """
-
-    moved: Flags
-    left: Flags
-    guest: Positions
-    host: Positions
+    moved: Flags  # Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
+    left: Flags  # Whether it visits a partition no more; shape (n,).
+    guest: Positions  # Who visits a partition anew, home among them, in the order of the vectors; shape (visits,).
+    host: Positions  # The partition.
 
     def with_all_of(self, rows: Flags, members: Members) -> Fresh:
         """The same where all visits of `rows` are new as well."""
@@ -229,3 +199,64 @@ def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Positions, Positions]:
     at, bit = np.nonzero(np.unpackbits(flat[place].view(np.uint8).reshape(-1, _WORD), axis=1))
     row, word = np.divmod(place[at], max(1, words.shape[1]))
     return row, word * 64 + bit
+
+
+_SIDE = 4096
+Step = Callable[[], None]
+
+
+def join_partitions(nearest: NearestLists, members: Members, among: range | None = None) -> Iterator[Step]:
+    """Comparisons of vectors with those that they share a partition with.
+
+    Args:
+        nearest: Takes the pairs.
+        members: Who is in which partition, in the order of their homes.
+        among: The partitions to be joined; all if None.
+    """
+    among = range(members.partitions) if among is None else among
+    occupants = members.occupants()
+    at_home, visitors = occupants.residents, occupants.visitors
+    # Those at home together first: most of the best are found there, and few of the others pass after that.
+    for number in among:
+        for rows in parts(at_home[number], _SIDE):
+            for columns in parts(at_home[number], _SIDE):
+                yield partial(nearest.compare, rows, columns, both=False)
+    for number in among:
+        keep = partial(_first_meeting, members, number)
+        for rows in parts(visitors[number], _SIDE):
+            for columns in parts(at_home[number], _SIDE):
+                yield partial(nearest.compare, rows, columns, both=True, keep=keep)
+
+
+def _first_meeting(members: Members, partition: int, owner: Positions, target: Positions) -> Flags:
+    """Whether two vectors meet in `partition` first: they may visit each other's homes."""
+    home = members.home
+    twice = members.visit(owner, home[target]) & members.visit(target, home[owner])
+    first: Flags = ~twice | (np.minimum(home[owner], home[target]) == partition)
+    return first
+
+
+def newcomers_of(members: Members, fresh: Fresh) -> Occupants:
+    """What is new in tonight's partitions: who is at home or visits, and did not last night."""
+    home, here = members.home, np.flatnonzero(fresh.moved)
+    away = home[fresh.guest] != fresh.host
+    return Occupants(
+        Lists.of(here, home[here], members.partitions),
+        Lists.of(fresh.guest[away], fresh.host[away], members.partitions),
+    )
+
+
+def join_strangers(nearest: NearestLists, keep: Keep, occupants: Occupants, newcomers: Occupants) -> Iterator[Step]:
+    """Comparisons of all that share a partition tonight and shared none last night, and of some that did.
+
+    Some are compared more than once; to tell before who met last night costs as much as to compare them. `keep` tells
+    of the few pairs that are near.
+    """
+    for number in range(len(occupants)):
+        come, away = newcomers.residents[number], newcomers.visitors[number]
+        for rows in parts(np.sort(np.concatenate([come, away])), _SIDE):
+            for columns in parts(occupants.residents[number], _SIDE):
+                yield partial(nearest.compare, rows, columns, both=True, keep=keep)
+        for rows in parts(come, _SIDE):
+            for columns in parts(occupants.visitors[number], _SIDE):
+                yield partial(nearest.compare, rows, columns, both=True, keep=keep)

@@ -13,8 +13,9 @@ Threads may compare blocks at once: a floor read too early is only too low.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,12 +25,10 @@ from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
 from quern.jobs.graph.neighbours.blocks import Block, Reached
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.ranking import Flags, begins, by_score, order_of, ranks
-from quern.jobs.graph.neighbours.threads import spans
+from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
 Keep = Callable[[Positions, Positions], Flags]
 
-_CROWD = 64
-_LEAST_CROWD = 1024
 _FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
 _SCORED = 512
 _SPAN = 1 << 14  # Pairs of one thread that are scored in the same room.
@@ -297,7 +296,7 @@ def _and_gaining(keep: Keep | None, gaining: Flags | None) -> Keep | None:
 
 def crowd(products: int) -> int:
     """Peaks of so many products that may pass before a block is compared in float32."""
-    return max(_LEAST_CROWD, products // _CROWD)
+    return max(1024, products // 64)
 
 
 def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, threads: int = 1) -> Floats:
@@ -325,3 +324,42 @@ def best_of_owners(
     rank = ranks(owner)
     kept = rank < depth
     return owner[kept], target[kept], score[kept], rank[kept]
+
+
+ROWS, COLUMNS = 1024, 2048  # Of a block that the processor compares.
+
+
+def tiles(count: int, width: int) -> Iterator[tuple[Positions, Positions]]:
+    """Strips of `count` positions to be compared with each other, each two once, those near the diagonal first."""
+    strips = list(parts(np.arange(count), width))
+    for apart in range(len(strips)):
+        yield from zip(strips, strips[apart:], strict=False)
+
+
+def join_all(nearest: NearestLists, count: int, threads: int, columns: int = COLUMNS) -> None:
+    """Compare all `count` vectors with each other.
+
+    Args:
+        nearest: Takes the pairs.
+        count: Vectors.
+        threads: Blocks compared at once.
+        columns: Columns of a block, which has half as many rows. Changes no result.
+    """
+    run_all(
+        (
+            partial(nearest.compare, rows, other, both=strip is not other)
+            for strip, other in tiles(count, columns)
+            for rows in parts(strip, max(1, columns // 2))
+        ),
+        threads,
+    )
+
+
+def seek_in_all(
+    nearest: NearestLists, rows: Positions, count: int, gaining: Flags | None
+) -> Iterator[Callable[[], None]]:
+    """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
+    # Few rows with many columns: fewer blocks.
+    for columns in parts(np.arange(count), 4096 * min(8, max(1, ROWS // max(1, len(rows))))):
+        for part in parts(rows, ROWS):
+            yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

@@ -13,37 +13,25 @@ import numpy as np
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at
-from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.members import Members, join_partitions
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
-from quern.jobs.graph.neighbours.partitions import join_partitions
-from quern.jobs.graph.neighbours.plan import Spread
+from quern.jobs.graph.neighbours.plan import Spread, VectorsInOrder
 from quern.jobs.graph.neighbours.threads import on_one_core
-from quern.jobs.graph.neighbours.vectors_in_order import VectorsInOrder
 
 _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
 
 
 @dataclass(frozen=True)
 class PartitionTask:
-    """Some partitions and the vectors in them.
+    """Some partitions and the vectors in them."""
 
-    Attributes:
-        among: The partitions.
-        rows: Where the vectors are among all, ascending.
-        codes: Their codes; margins hold among all.
-        vectors: The vectors themselves.
-        members: Which partitions each is in.
-        order: Rank of each among equal scores.
-        depth: Neighbours wanted of each.
-    """
-
-    among: range
-    rows: Positions
-    codes: Codes
-    vectors: Floats
-    members: Members
-    order: Positions
-    depth: int
+    among: range  # The partitions.
+    rows: Positions  # Where the vectors are among all, ascending.
+    codes: Codes  # Their codes; margins hold among all.
+    vectors: Floats  # The vectors themselves.
+    members: Members  # Which partitions each is in.
+    order: Positions  # Rank of each among equal scores.
+    depth: int  # Neighbours wanted of each.
 
     @property
     def bytes(self) -> int:

@@ -1,11 +1,17 @@
-"""Sorting by owner and score: several times as fast as by columns, because both go into one integer."""
+"""Sorting by owner and score, several times as fast as by columns, because both go into one integer; prints of vectors.
+
+A print tells different vectors apart, and gives them an order that no change of others alters.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from xxhash import xxh3_128_digest
 
-from quern.indexes.vectors import Floats, Positions
+from quern.indexes.keys import positions_in
+from quern.indexes.vectors import Floats, Positions, Rows
 
 Flags = npt.NDArray[np.bool_]
 
@@ -55,3 +61,35 @@ def ranks(owner: Positions) -> Positions:
     first = np.flatnonzero(begins(owner))
     ranked: Positions = np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))
     return ranked
+
+
+Prints = npt.NDArray[np.uint64]
+
+
+def vector_prints(vectors: Rows) -> Prints:
+    """XXH3-128 of each vector's bytes, shape (n, 2): half the processor's time of sums of products in NumPy."""
+    digests = bytearray()
+    for start in range(0, len(vectors), 512):
+        rows = np.ascontiguousarray(vectors[slice(start, start + 512)], dtype="<f4")
+        digests += b"".join(map(xxh3_128_digest, rows))
+    return np.frombuffer(digests, dtype=">u8").reshape(len(vectors), 2).astype(np.uint64)
+
+
+def keys_of(prints: Prints) -> pa.Array:
+    """The prints as 16 bytes each."""
+    return pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(16), len(prints), [None, pa.py_buffer(np.ascontiguousarray(prints))]
+    )
+
+
+def matches(prints: Prints, known: Prints) -> Positions:
+    """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
+    return positions_in(keys_of(known), keys_of(prints))
+
+
+def last_by_print(prints: Prints, size: int) -> Positions:
+    """Positions of the last `size` in the order of the prints, which no change of other vectors alters."""
+    first: npt.NDArray[np.uint64] = prints[:, 0]
+    least = np.partition(first, len(first) - size)[len(first) - size] if size < len(first) else np.uint64(0)
+    near: Positions = np.flatnonzero(first >= least)
+    return near[np.lexsort((prints[near, 1], first[near]))][-size:]

@@ -6,21 +6,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from quern.indexes.vectors import Positions
 
 _T = TypeVar("_T")
-
-
-class Start(Protocol):
-    """Starts something, and gives what waits for its result."""
-
-    def __call__(self, task: Callable[[], _T]) -> Callable[[], _T]:
-        """Start `task`."""
 
 
 def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
@@ -66,17 +58,6 @@ def spans(count: int, most: int, threads: int) -> list[slice]:
 def parts(positions: Positions, most: int) -> Iterator[Positions]:
     """`positions` in parts of `most`, the last one perhaps shorter; no part of none."""
     return (positions[start : start + most] for start in range(0, len(positions), most))
-
-
-@contextmanager
-def beside(threads: int) -> Iterator[Start]:
-    """What starts something on a thread of its own, and gives what waits for its result.
-
-    Args:
-        threads: How many may be used; with one alone, a thing is done when its result is asked for.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        yield lambda task: cache(task) if threads <= 1 else pool.submit(task).result
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
-from quern.indexes.locks import exclusive
+from quern.indexes.storage import exclusive
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.reasoning.generators.contract import GeneratorError
 from quern.schemas.extras import missing

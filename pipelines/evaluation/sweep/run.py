@@ -30,8 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from quern.indexes.catalog import Warehouse, WarehouseError
 from quern.indexes.disk import DiskFault, disk_fault, exit_code, raise_for
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text
+from quern.indexes.storage import exclusive, write_text
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import core_count
 from quern.pipelines.evaluation.sweep.measure import BuildRecord, PointRecord, make_build, measure_point

@@ -14,7 +14,6 @@ from quern.indexes.graph.communities import Communities, communities
 from quern.pipelines.inspect.graph.structure import Structure, edge_figures, load_structure, projection_figures
 
 _TITLES = 3
-_MEMBERS = 500  # Chunks of a community whose titles are looked at.
 _CHARACTERS = 100
 
 
@@ -69,7 +68,7 @@ def _community(snapshot: Snapshot, graph: Structure, division: Communities, numb
     members = np.flatnonzero(division.of == number)
     degrees = np.diff(graph.projection.indptr)[members]
     members = members[np.argsort(-degrees, kind="stable")]
-    keys = graph.chunks.take(pa.array(members[:_MEMBERS])).to_pylist()
+    keys = graph.chunks.take(pa.array(members[:500])).to_pylist()  # Chunks of a community whose titles are looked at.
     rows = snapshot.stage("chunks").lookup("chunk_id", keys, ["chunk_id", "title", "text"]).to_pylist()
     counted = Counter(row["title"] for row in rows if row["title"])
     # Of titles as common the first in the alphabet, so that one graph gives one description.

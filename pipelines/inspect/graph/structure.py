@@ -21,23 +21,14 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Structure:
-    """Nodes, chunks and documents by position, and the edges by kind.
+    """Nodes, chunks and documents by position, and the edges by kind."""
 
-    Attributes:
-        nodes: Ids of the nodes, sorted.
-        chunks: Ids of the chunks, sorted.
-        documents: Ids of the documents that have chunks.
-        owner: Position of each node's chunk, shape (nodes,).
-        document: Position of each chunk's document, shape (chunks,).
-        edges: Kind to its edges.
-    """
-
-    nodes: pa.Array
-    chunks: pa.Array
-    documents: pa.Array
-    owner: Counts
-    document: Counts
-    edges: dict[str, Edges]
+    nodes: pa.Array  # Ids of the nodes, sorted.
+    chunks: pa.Array  # Ids of the chunks, sorted.
+    documents: pa.Array  # Ids of the documents that have chunks.
+    owner: Counts  # Position of each node's chunk, shape (nodes,).
+    document: Counts  # Position of each chunk's document, shape (chunks,).
+    edges: dict[str, Edges]  # Kind to its edges.
 
     @cached_property
     def all_edges(self) -> Edges:

@@ -21,27 +21,8 @@ class LinkSettings(Group):
         -1.0, ge=-1.0, le=1.0, description="Least cosine of neighbours; -1 for none, as in the paper."
     )
     same_chunk: bool = Field(True, description="Whether neighbour edges may join nodes of one chunk.")
-    answers: int = Field(
-        0,
-        ge=0,
-        description="Edges of kind `answer_question` of a node: its answer to questions near it; 0 for none.",
-    )
     mentions: int = Field(
         5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
-    )
-    shared_names: int = Field(
-        0,
-        ge=0,
-        description="Edges of kind `shared_name` of a node: to other documents that name the same entity; 0 for none.",
-    )
-    relations: int = Field(
-        0,
-        ge=0,
-        description="Edges of kind `relation` of a node: to other documents that state something of what its chunk has "
-        "as the object of a triplet; 0 for none.",
-    )
-    name_documents: Positive = Field(
-        20, description="An entity that more documents name joins none of them by `shared_name` or `relation`."
     )
     mention_documents: Positive = Field(
         20, description="A title that more documents share is of none in particular and joins none."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from quern.schemas.setting_group import HOW, Group, Positive
@@ -27,11 +25,5 @@ class NeighbourSettings(Group):
         4,
         ge=0,
         description="Further neighbours kept of a node, so that a deleted one is replaced; changes no edge.",
-        json_schema_extra=HOW,
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto",
-        description="Where all are compared with all; `auto`: a GPU where there is one. Partitions are on processors. "
-        "Changes no edge.",
         json_schema_extra=HOW,
     )

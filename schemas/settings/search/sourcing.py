@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from quern.schemas.setting_group import Group, Positive
@@ -15,9 +13,6 @@ class SourcingSettings(Group):
     intents: int = Field(2, ge=1, le=5, description="Most intents of a question, each with a query of its own.")
     names: int = Field(1, ge=1, le=5, description="Most sources that the generator names for each intent.")
     found: int = Field(3, ge=0, description="Sites of the best chunks that are proposed beside (online optimizer).")
-    similar: float = Field(
-        0.5, ge=-1, le=1, description="Cosine with a question of the history above which its sources are proposed."
-    )
     rounds: int = Field(
         1,
         ge=0,
@@ -26,10 +21,6 @@ class SourcingSettings(Group):
     )
     pages: Positive = Field(3, description="Pages of a source that are read for a query, the best first.")
     windows: Positive = Field(5, description="Chunks of these pages that are weighed.")
-    strategy: Literal["hybrid", "score", "recognise"] = Field(
-        "hybrid",
-        description="Evidence is scored as found, or recognised alone, or recognised and then scored (hybrid).",
-    )
     valid: float = Field(
         1.7, ge=0, le=2, description="Score above which evidence is valid: 1 + P(yes), or 1 - P(no) where it is no."
     )

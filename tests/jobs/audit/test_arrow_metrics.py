@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.indexes.row_hashes import hash_pairs
+from quern.indexes.keys import hash_pairs
 from quern.jobs.audit.arrow_metrics import EXAMPLES, examples, metric_of
 from quern.schemas.contract.expectations import Between, Expectation, Quantiles, References, UniqueKeys
 

@@ -9,14 +9,11 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 import psutil
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core import missing_rows
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.run import Run, derive
 from quern.jobs.core.work import EngineError, stopped
@@ -215,7 +212,7 @@ def grouped(tmp_path: Path) -> Callable[[list[dict[str, Any]], int], Stage]:
 
 
 @pytest.mark.parametrize("size", [1, 7, 200])
-def test_rows_known_by_a_digest_are_read_from_their_table_whatever_its_row_groups(
+def test_rows_known_by_a_digest_make_what_others_make_whatever_the_row_groups(
     size: int, run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path
 ) -> None:
     rows = texts(150)
@@ -232,38 +229,6 @@ def test_of_rows_known_by_a_digest_only_the_missing_are_computed(
     made = derive(Known(), grouped(rows, 4), again)
     assert again.reports[-1].computed == 10
     assert words(made) == [f"k{n:03}-{m}-word" for n in range(90) for m in range(n % 3)]
-
-
-def test_numbers_of_rows_are_written_in_place_of_the_rows(
-    run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[list[str]] = []
-
-    def remember(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
-        written.extend(pq.read_schema(path).names for path in work.files)
-        return compute(work, batch)
-
-    compute = Work.compute
-    monkeypatch.setattr(Work, "compute", remember)
-    derive(Known(), grouped(texts(20), 20), run)
-    assert {tuple(names) for names in written} == {("_row", "_input")}
-
-
-def test_a_batch_of_numbered_rows_has_few_rows_and_bytes(
-    grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [{"key": f"{n}", "text": "x" * 1000} for n in range(60)]
-    monkeypatch.setattr(missing_rows, "_FILE_BYTES", 16_000)
-    origin, numbers = grouped(rows, 5), missing_rows.MissingRows(tmp_path / "missing", Known(), whole=True)
-    batch = next(origin.batches(rows=60))
-    prints = np.frombuffer(b"".join(f"{n:016}".encode() for n in range(60)), dtype=np.dtype((np.void, 16)))
-    numbers.add(missing_rows.row_numbers(0, 60), prints, np.ones(60, np.bool_))
-    numbers.close()
-    assert batch.num_rows == 5
-    read = list(missing_rows.read_numbered(origin, ["key", "text"], numbers.files, 12))
-    assert [key for b in read for key in b.column("key").to_pylist()] == [row["key"] for row in rows]
-    assert max(b.num_rows for b in read) <= 12
-    assert max(b.nbytes for b in read) <= 2 * 16_000
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.core.view import View
 from quern.jobs.documents import boilerplate
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles

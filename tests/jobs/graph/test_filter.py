@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.graph.filter import Filter
 from quern.jobs.vectors.embed import Embedder
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs

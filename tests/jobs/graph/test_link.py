@@ -10,8 +10,7 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import similarities
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.graph.link import Link
 from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings

@@ -12,8 +12,7 @@ from lxml.html import document_fromstring
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.images import article_images
 from quern.jobs.images.build import BuildImages

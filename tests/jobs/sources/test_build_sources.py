@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.sources.build import BuildSources
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings

@@ -9,13 +9,20 @@ from typing import Any
 import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.sources.agreement import AgreementInput, agreement
-from quern.jobs.sources.build import Site, origin_of
+from quern.jobs.sources.build import RatingsError, Site, origin_of, rating_of, read_ratings
 from quern.jobs.sources.evidence import Verdict, Weighed, probability_by_rule, recognise_task
-from quern.jobs.sources.intents import IntentInput, intents
 from quern.jobs.sources.links import Link, links_of, mentions_in
-from quern.jobs.sources.naming import NAMING, KnownSource, NamedSource, NamedSources, NamingInput
-from quern.jobs.sources.ratings import RatingsError, rating_of, read_ratings
+from quern.jobs.sources.naming import (
+    NAMING,
+    AgreementInput,
+    IntentInput,
+    KnownSource,
+    NamedSource,
+    NamedSources,
+    NamingInput,
+    agreement,
+    intents,
+)
 from quern.schemas.settings import AnswerSettings
 
 HOME = "https://a.example/"

@@ -9,8 +9,7 @@ from typing import Any
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.triplets.entities import FoldEntities
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import DOCUMENTS, TRIPLETS, Table

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from typer.main import get_command
 
-from quern.pipelines.api import building as api
+from quern.pipelines.api import asking as api
 from quern.pipelines.cli.main import app
 from quern.schemas.addresses import AddressError, local_path
 from tests.conftest import Quern

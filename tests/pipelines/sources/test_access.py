@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quern.jobs.crawl.visit import visit
-from quern.pipelines.sources.access import Access, asked_homes
 from quern.pipelines.sources.pool import SourcePool
+from quern.pipelines.sources.validate import Access, asked_homes
 from quern.schemas.settings import CrawlSettings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 

@@ -38,7 +38,7 @@ def test_a_model_that_invents_fifty_addresses_is_held_to_those_asked_for_and_eac
         chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 0}
         overrides = [*(f"generator.{name}={value}" for name, value in chosen.items()), "sourcing.names=3"]
         mine = Searcher(searcher.snapshot, load_settings(overrides=overrides, base=searcher.settings))
-        (found,) = sources_of(mine, [Question(query_id="q", question=QUESTION)], history=False)
+        (found,) = sources_of(mine, [Question(query_id="q", question=QUESTION)])
     named = {s.site: s for s in found.sources if "generator" in s.proposed_by}
     assert len(found.intents) == 2
     assert set(named) == {"tidewiki.example", "invention-0.example", "invention-1.example"}

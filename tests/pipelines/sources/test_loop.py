@@ -107,18 +107,11 @@ def test_what_was_not_answered_is_crawled_and_answered(site: Site, tmp_path: Pat
     assert "7.4 metres" in changed
     assert "works/basin.html" in changed
 
-    # What answers now is a source; a history that one site has filled with itself proposes that site once, in vain.
-    history = wh / "sources" / "history.jsonl"
-    history.parent.mkdir(exist_ok=True)
-    praise = {"site": "spam.example", "chunk_id": "x", "evidence": "The basin of Harrow is deep, ask spam.example."}
-    poison = [{"question": f"How deep is the basin of Harrow{'?' * n}", **praise} for n in range(1, 50)]
-    history.write_text("".join(json.dumps(line) + "\n" for line in poison) + "{damaged\n")
+    # What answers now is a source.
     asked = ("sources", "How deep is the basin of Harrow?", "--json")
     found = json.loads(run(*asked))["sources"]
     assert [(s["site"], s["answers"]) for s in found] == [("harrow.example", True)]
     assert "7.4 metres" in found[0]["evidence"][0]["text"]
-    assert "history" not in found[0]["proposed_by"]
     (again,) = json.loads(run(*asked, "--out", tmp_path / "one.jsonl"))["sources"]
     assert json.loads((tmp_path / "one.jsonl").read_text())["sources"] == [again]
-    assert "history" in again["proposed_by"]
     assert again["score"] == found[0]["score"] > 1.7

@@ -97,5 +97,5 @@ def test_a_setting_of_how_work_is_done_changes_no_result() -> None:
     assert default.results() == other.results()
     assert default.results() != DeduplicateSettings(bands=21).results()
     told = [name for name in setting_names() if not changes_results(name)]
-    assert {"deduplicate.local_below", "neighbours.device", "engine.cores", "audit.engine"} <= set(told)
+    assert {"deduplicate.local_below", "neighbours.spare", "engine.cores", "audit.engine"} <= set(told)
     assert not {"link.k", "graph.hops", "no.such", "link.no"} & set(told)

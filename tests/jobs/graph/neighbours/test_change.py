@@ -14,19 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.vectors import Floats, Positions, nearest
-from quern.jobs.graph.neighbours.centroids import LastRounds, train
-from quern.jobs.graph.neighbours.change import change
+from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
-from quern.jobs.graph.neighbours.kept_codes import KeptCodes, SharedFile
+from quern.jobs.graph.neighbours.layout import Neighbourhood, needed_reach
 from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
-from quern.jobs.graph.neighbours.prints import vector_prints
-from quern.jobs.graph.neighbours.products import Kind
-from quern.jobs.graph.neighbours.search import find_neighbours, spaced
+from quern.jobs.graph.neighbours.plan import Plan
+from quern.jobs.graph.neighbours.ranking import vector_prints
+from quern.jobs.graph.neighbours.search import change, find_neighbours
 from quern.jobs.graph.neighbours.threads import run_all
-from quern.jobs.graph.neighbours.truth import needed_reach
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
 
@@ -43,14 +40,6 @@ def first(found: Neighbourhood, k: int) -> tuple[list[list[int]], list[list[floa
     return found.lists.positions[:, :k].tolist(), found.lists.scores[:, :k].tolist()
 
 
-def night(before: Neighbourhood | None, tonight: Floats, plan: Plan) -> Neighbourhood:
-    """A night that leaves its codes, as a state does."""
-    kept: list[KeptCodes] = []
-    plan = replace(plan, laid_out=lambda *known: kept.append(known[2]))
-    found = change(before, tonight, vector_prints(tonight), plan)
-    return replace(found, codes=replace(kept[0], file=SharedFile(Path("codes.npy"), "")) if kept else None)
-
-
 def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
     """Three nights, each with other vectors in another order."""
     rng = np.random.default_rng(seed)
@@ -60,29 +49,13 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
         tonight = pool[np.sort(rng.permutation(len(pool))[: rng.integers(60, len(pool) + 1)])]
         if rng.random() < 0.3:
             tonight = tonight[rng.permutation(len(tonight))]
-        before = night(before, tonight, plan)
+        before = change(before, tonight, vector_prints(tonight), plan)
         full = find_neighbours(tonight, vector_prints(tonight), plan)
-        assert (before.partitioned is not None) == partitioned
+        assert (before.layout is not None) == partitioned
         assert first(before, plan.k) == first(full, plan.k)
         if not partitioned:
             truth = nearest(tonight, tonight, plan.k, np.arange(len(tonight)))
             assert first(full, plan.k) == (truth.positions.tolist(), truth.similarities.tolist())
-
-
-# What processors multiply fast: with VNNI and bf16, with either, with neither (any without AVX-512).
-PROCESSORS: tuple[tuple[Kind, ...], ...] = (("int8", "bf16"), ("int8", "f32"), ("bf16", "f32"), ("f32",))
-
-
-@pytest.mark.parametrize("coarse", [False, True])
-def test_what_a_processor_multiplies_fast_changes_no_neighbour(coarse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = vectors(300, 8, 17, coarse)
-    plan = Plan(k=3, exact_below=1000)
-    found = []
-    for kinds in PROCESSORS:
-        monkeypatch.setattr("quern.jobs.graph.neighbours.search.fast_kinds", lambda kinds=kinds: kinds)
-        found.append(find_neighbours(pool, vector_prints(pool), plan))
-    assert {near.notes["bits"] for near in found} == {8, 16, 32}
-    assert all(first(near, plan.k) == first(found[0], plan.k) for near in found)
 
 
 @settings(deadline=None, max_examples=25)
@@ -150,41 +123,9 @@ def test_small_changes_of_many_vectors_end_with_those_of_a_full_search(alike: fl
     for _ in range(4):
         there ^= rng.random(len(pool)) < 0.01
         tonight = pool[there]
-        before = night(before, tonight, plan)
+        before = change(before, tonight, vector_prints(tonight), plan)
         assert first(before, 3) == first(find_neighbours(tonight, vector_prints(tonight), plan), 3)
     assert 0 < before.notes["fresh"] < 0.3
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.integers(0, 10_000), st.booleans())
-def test_rounds_of_the_last_night_change_no_centroid(seed: int, coarse: bool) -> None:
-    rng = np.random.default_rng(seed)
-    pool = vectors(120, 6, seed, coarse)
-    last, tonight = (pool[np.sort(rng.permutation(len(pool))[: rng.integers(40, len(pool))])] for _ in range(2))
-    places = {row.tobytes(): place for place, row in enumerate(tonight)}
-    was = np.full(len(tonight), -1)
-    there = np.array([places.get(row.tobytes(), -1) for row in last])
-    was[there[there >= 0]] = np.flatnonzero(there >= 0)
-    codes = [encode(rows, "int8", scale=100.0) for rows in (last, tonight)]
-    rounds = train(codes[0], vector_prints(last), 9).rounds
-    since = LastRounds(rounds, KeptCodes.of(codes[0]), was, np.flatnonzero(there < 0))
-    assert since.fit(codes[1], 9)
-    after = train(codes[1], vector_prints(tonight), 9, since)
-    anew = train(codes[1], vector_prints(tonight), 9)
-    assert (after.numbers == anew.numbers).all()
-    assert (after.rounds.nearest == anew.rounds.nearest).all()
-    assert (after.rounds.totals == anew.rounds.totals).all()
-
-
-@pytest.mark.parametrize(("scale", "count"), [(90.0, 9), (100.0, 8)])
-def test_rounds_of_other_codes_or_of_other_partitions_are_not_taken_up(scale: float, count: int) -> None:
-    pool = vectors(120, 6, 1)
-    before, tonight = encode(pool, "int8", scale=100.0), encode(pool, "int8", scale=scale)
-    rounds = train(before, vector_prints(pool), 9).rounds
-    since = LastRounds(rounds, KeptCodes.of(before), np.arange(len(pool)), np.empty(0, np.int64))
-    assert not since.fit(tonight, count)
-    after, anew = (train(tonight, vector_prints(pool), count, known) for known in (since, None))
-    assert (after.numbers == anew.numbers).all()
 
 
 def test_a_night_without_changes_searches_for_nothing() -> None:
@@ -221,11 +162,11 @@ def test_partitions_find_the_share_of_neighbours_that_is_wanted(recall: float) -
 def test_a_reach_finds_a_standard_error_more_of_its_sample_than_is_wanted(
     share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quern.jobs.graph.neighbours.truth._STEP", 1e-4)
+    monkeypatch.setattr("quern.jobs.graph.neighbours.layout._STEP", 1e-4)
     pool = vectors(800, 24, 9)
     owner = np.arange(0, len(pool), 4)
     target = nearest(pool[owner], pool, 1, owner).positions[:, 0]
-    codes = encode(pool, "int8")
+    codes = encode(pool)
     centroids = train(codes, vector_prints(pool), 20)
     met = assign(codes.numbers, centroids, needed_reach(owner, target, codes, centroids, share)).meet(owner, target)
     error = (share * (1 - share) / len(owner)) ** 0.5
@@ -262,14 +203,6 @@ def test_nothing_is_searched_for_where_nothing_changed_and_nothing_is_spare() ->
     plan = Plan(k=3, spare=0)
     again = change(change(None, pool, vector_prints(pool), plan), pool, vector_prints(pool), plan)
     assert again.searched == 0
-
-
-@pytest.mark.parametrize("count", [1, 2, 5, 1000, 16_777_220, 100_000_003])
-def test_samples_are_positions(count: int) -> None:
-    positions = spaced(count, 7)
-    assert positions[0] == 0
-    assert positions[-1] == (count - 1 if count > 1 else 0)
-    assert (np.diff(positions) > 0).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

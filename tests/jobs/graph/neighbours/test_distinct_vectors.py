@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quern.jobs.graph.neighbours.change import _matches
-from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
-from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.edges import DistinctVectors, Edges, expand
+from quern.jobs.graph.neighbours.ranking import Prints, matches
 
 
 def prints(*halves: tuple[int, int]) -> Prints:
@@ -40,7 +39,7 @@ def test_nodes_of_one_print_are_a_group(of: Prints, first: list[int], members: l
     ],
 )
 def test_a_vector_is_known_by_its_whole_print(tonight: Prints, last: Prints, found: list[int]) -> None:
-    assert _matches(tonight, last).tolist() == found
+    assert matches(tonight, last).tolist() == found
 
 
 def test_many_vectors_are_known_in_any_order() -> None:
@@ -50,7 +49,7 @@ def test_many_vectors_are_known_in_any_order() -> None:
     both[:60, 0] = both[60:120, 0]
     last, tonight = drawn.permutation(3000)[:2000], drawn.permutation(3000)[:2500]
     place = {int(row): at for at, row in enumerate(last)}
-    assert _matches(both[tonight], both[last]).tolist() == [place.get(int(row), -1) for row in tonight]
+    assert matches(both[tonight], both[last]).tolist() == [place.get(int(row), -1) for row in tonight]
 
 
 def test_repeated_vectors_offer_no_more_nodes_than_can_be_wanted() -> None:

@@ -6,13 +6,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from quern.jobs.graph.neighbours.centroids import Centroids, Rounds, directions
+from quern.jobs.graph.neighbours.centroids import Centroids, directions
 from quern.jobs.graph.neighbours.codes import encode, likely
 from quern.jobs.graph.neighbours.kept_lists import Flags
-from quern.jobs.graph.neighbours.members import Guests, Members, assign, fresh_since
+from quern.jobs.graph.neighbours.members import (
+    Lists,
+    Members,
+    Occupants,
+    assign,
+    fresh_since,
+    join_strangers,
+    newcomers_of,
+)
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-from quern.jobs.graph.neighbours.partitions import newcomers_of
-from quern.jobs.graph.neighbours.sieve import Sieve
 
 UNIT = 127.0 * 127.0
 
@@ -22,8 +28,7 @@ def codes(seed: int, rows: int) -> npt.NDArray[np.int8]:
 
 
 def centroids(count: int) -> Centroids:
-    rounds = Rounds(np.zeros((3, 0), np.int32), np.zeros((3, count, 64), np.int64), 1.0)
-    return Centroids(directions(count, 64), UNIT, rounds)
+    return Centroids(directions(count, 64), UNIT)
 
 
 def there(numbers: npt.NDArray[np.int8], of: Centroids, reach: float) -> Flags:
@@ -65,53 +70,28 @@ def test_what_is_new_is_what_was_not_there_last_night(count: int) -> None:
         assert sorted(newcomers.visitors[number].tolist()) == np.flatnonzero(arrived[:, number]).tolist()
 
 
-@pytest.mark.parametrize("most", [1, 3, 100])
-def test_parts_of_a_partition_are_all_of_it(most: int) -> None:
-    members = assign(codes(3, 60), centroids(5), 3.0)
-    occupants = members.occupants()
-    for number in range(len(occupants)):
-        parts = list(occupants.parts(number, most))
-        assert all(0 < len(part.positions) <= most for part in parts)
-        for away, lists in enumerate((occupants.residents, occupants.visitors)):
-            found = [np.split(part.positions, [part.residents])[away] for part in parts]
-            assert np.concatenate(found).tolist() == lists[number].tolist()
-
-
 @pytest.mark.parametrize("away", [0, 2, 5])
 def test_two_that_only_visit_a_partition_are_not_compared(away: int) -> None:
     """Nothing is known of any of them, so that all that are compared are near enough."""
     rows = np.random.default_rng(4).standard_normal((12, 16)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    coded = likely(encode(rows, "int8"))
+    coded = likely(encode(rows))
     nearest = NearestLists(coded, rows, 20, repeated=True)
-    every = np.ones(12, dtype=np.bool_)
-    sieve = Sieve(nearest, coded, 20, every, lambda owner, _: np.ones(len(owner), dtype=np.bool_))
-    new = np.arange(12)
-    sieve.compare(Guests(new[:5], 5 - away), Guests(new[5:], 5))
-    sieve.close()
+    new, here = np.arange(12), np.zeros(12, dtype=np.int64)
+
+    def lists(*split: np.ndarray) -> Occupants:
+        return Occupants(*(Lists.of(part, here[: len(part)], 1) for part in split))
+
+    for step in join_strangers(
+        nearest,
+        lambda owner, _: np.ones(len(owner), dtype=np.bool_),
+        lists(new[5:10], new[10:]),
+        lists(new[: 5 - away], new[5 - away : 5]),
+    ):
+        step()
     owner, target, _ = nearest.pairs()
     expected = {(a, b) for a in range(5) for b in range(5, 12) if a < 5 - away or b < 10}
     assert set(zip(owner.tolist(), target.tolist(), strict=True)) == expected | {(b, a) for a, b in expected}
-
-
-@pytest.mark.parametrize("wide", [6, 300, 1500])
-def test_new_vectors_of_a_partition_find_their_nearest_in_it(wide: int) -> None:
-    """Their floors come from the highest products of groups of columns, where there are many."""
-    rng = np.random.default_rng(6)
-    rows = np.repeat(rng.standard_normal((wide // 6, 32)), 6, axis=0) + 0.4 * rng.standard_normal((wide, 32))
-    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    coded = likely(encode(rows, "int8"))
-    nearest = NearestLists(coded, rows, 4, repeated=True)
-    new = np.arange(wide) % 5 == 0
-    sieve = Sieve(nearest, coded, 4, new, lambda owner, _: np.ones(len(owner), dtype=np.bool_))
-    every = np.arange(wide)
-    sieve.compare(Guests(every[new], int(new.sum())), Guests(every, wide))
-    sieve.close()
-    found = nearest.neighbours()
-    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
-    np.fill_diagonal(cosines, -2)
-    expected = np.argsort(-cosines, axis=1, kind="stable")[:, :4]
-    assert found.positions[new].tolist() == expected[new].tolist()
 
 
 def test_members_of_some_are_in_their_order() -> None:

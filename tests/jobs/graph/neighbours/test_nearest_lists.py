@@ -7,12 +7,9 @@ import pytest
 
 import quern.jobs.graph.neighbours.nearest_lists
 from quern.indexes.vectors import Floats, nearest
-from quern.jobs.graph.neighbours.codes import encode
-from quern.jobs.graph.neighbours.gpu import join_on_gpu
-from quern.jobs.graph.neighbours.join import join_all
-from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-from quern.jobs.graph.neighbours.prints import vector_prints
-from quern.jobs.graph.neighbours.products import Kind, from_bf16, products, to_bf16
+from quern.jobs.graph.neighbours.codes import encode, products
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists, join_all
+from quern.jobs.graph.neighbours.ranking import vector_prints
 
 
 def unit(rows: int, width: int, seed: int) -> Floats:
@@ -21,8 +18,8 @@ def unit(rows: int, width: int, seed: int) -> Floats:
     return made
 
 
-def found(vectors: Floats, kind: Kind, threads: int = 1, columns: int = 2048, k: int = 3) -> list[object]:
-    nearest = NearestLists(encode(vectors, kind), vectors, k)
+def found(vectors: Floats, threads: int = 1, columns: int = 2048, k: int = 3) -> list[object]:
+    nearest = NearestLists(encode(vectors), vectors, k)
     join_all(nearest, len(vectors), threads, columns)
     near = nearest.neighbours()
     return [near.positions.tolist(), near.similarities.tolist()]
@@ -33,16 +30,15 @@ def by_full_search(vectors: Floats, k: int = 3) -> list[object]:
     return [near.positions.tolist(), near.similarities.tolist()]
 
 
-@pytest.mark.parametrize("kind", ["int8", "bf16", "f32"])
-def test_every_kind_of_code_finds_the_same_neighbours(kind: Kind) -> None:
+def test_codes_find_the_neighbours_of_a_full_search() -> None:
     vectors = unit(700, 48, 1)
-    assert found(vectors, kind) == by_full_search(vectors)
+    assert found(vectors) == by_full_search(vectors)
 
 
 @pytest.mark.parametrize(("threads", "columns"), [(1, 32), (2, 64), (3, 200), (2, 4096)])
 def test_blocks_and_threads_change_nothing(threads: int, columns: int) -> None:
     vectors = unit(650, 32, 2)
-    assert found(vectors, "int8", threads, columns) == by_full_search(vectors)
+    assert found(vectors, threads, columns) == by_full_search(vectors)
 
 
 def test_crowds_within_the_margin_of_codes_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,16 +46,16 @@ def test_crowds_within_the_margin_of_codes_are_told_apart(monkeypatch: pytest.Mo
     vectors = np.repeat(unit(3, 64, 3), 250, axis=0) + 1e-4 * rng.standard_normal((750, 64)).astype(np.float32)
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     expected = by_full_search(vectors)
-    assert found(vectors, "int8", columns=256) == expected
+    assert found(vectors, columns=256) == expected
     monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_LEAST_WAITING", 100)
     monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_WAITING", 0)
-    assert found(vectors, "int8", columns=256) == expected
+    assert found(vectors, columns=256) == expected
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_few_vectors_have_few_neighbours(rows: int) -> None:
     vectors = unit(rows, 4, 4)
-    assert found(vectors, "int8", k=5) == by_full_search(vectors, k=5)
+    assert found(vectors, k=5) == by_full_search(vectors, k=5)
 
 
 def test_products_of_integers_are_exact_up_to_the_largest() -> None:
@@ -67,33 +63,6 @@ def test_products_of_integers_are_exact_up_to_the_largest() -> None:
     left, right = (rng.integers(-127, 128, (n, 2048)).astype(np.int8) for n in (48, 1300))
     left[0], right[0] = 127, -127
     assert (products(left, right) == left.astype(np.int64) @ right.astype(np.int64).T).all()
-
-
-def test_products_of_bfloat16_are_those_of_the_rounded_numbers() -> None:
-    left, right = (to_bf16(unit(n, 96, n)) for n in (33, 70))
-    exact = from_bf16(left).astype(np.float64) @ from_bf16(right).astype(np.float64).T
-    assert np.abs(products(left, right) - exact).max() < 96 * 2.0**-23
-
-
-def test_a_number_becomes_the_nearest_bfloat16() -> None:
-    numbers = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3.14159], dtype=np.float32)
-    assert from_bf16(to_bf16(numbers)).tolist() == [1, 1, 1 + 2**-6, 1 + 2**-7, -3.140625]
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("crowded", [False, True])
-def test_a_gpu_finds_the_same_neighbours(crowded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run by PyTorch on the processor: the arithmetic of tiles, floors and margins is the same."""
-    pytest.importorskip("torch")
-    monkeypatch.setattr("quern.jobs.graph.neighbours.gpu._TILE", 256)
-    vectors = unit(700, 48, 7)
-    if crowded:
-        vectors[:400] = vectors[0] + 1e-4 * vectors[:400]
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    nearest = NearestLists(encode(vectors, "int8"), vectors, 3)
-    join_on_gpu(nearest, encode(vectors, "f16"), 3, "cpu")
-    near = nearest.neighbours()
-    assert [near.positions.tolist(), near.similarities.tolist()] == by_full_search(vectors)
 
 
 def test_vectors_that_differ_in_a_bit_have_different_prints() -> None:

@@ -6,9 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,11 +15,11 @@ from quern.indexes import checksums
 from quern.indexes.checksums import checksum_of
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
-from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
-from quern.jobs.graph.neighbours.prints import vector_prints
-from quern.jobs.graph.neighbours.search import find_neighbours
-from quern.jobs.graph.neighbours.state import StateWriter, read_state
+from quern.jobs.graph.neighbours.layout import Neighbourhood
+from quern.jobs.graph.neighbours.plan import Plan
+from quern.jobs.graph.neighbours.ranking import vector_prints
+from quern.jobs.graph.neighbours.search import change, find_neighbours
+from quern.jobs.graph.neighbours.state import read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
 
@@ -34,9 +32,8 @@ def vectors(seed: int = 0, rows: int = 300) -> Floats:
 
 def keep(folder: Path, name: str, of: Floats, plan: Plan = PLAN) -> Neighbourhood:
     """A night from the state of `folder` to the next."""
-    writer = StateWriter(folder, name)
-    found = change(read_state(folder), of, vector_prints(of), replace(plan, laid_out=writer.laid_out))
-    writer.finish(found)
+    found = change(read_state(folder), of, vector_prints(of), plan)
+    write_state(folder, name, found)
     return found
 
 
@@ -70,7 +67,7 @@ def about(**changed: object) -> Callable[[Path], object]:
     return damage
 
 
-COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "nearest", "totals", "codes", "place")
+COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "sample")
 DAMAGES: dict[str, Callable[[Path], object]] = {
     **{f"a byte of {c}": flip(f"{c}.npy", -9) for c in COLUMNS},
     "a header": flip("positions.npy", 12),
@@ -82,7 +79,6 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "about that is cut": lambda state: (state / "about.json").write_text("{"),
     "no dimension": about(dimension=None),
     "no vectors": about(partitions=0),
-    "no rounds": lambda state: (state / "nearest.npy").unlink(),
     "a path": about(digests={"../../etc/passwd": ""}),
 }
 
@@ -95,15 +91,6 @@ def test_a_damaged_state_is_left_aside(
     damage(kept / "a")
     assert read_state(kept) is None
     assert "is damaged and is left aside" in caplog.text
-
-
-def test_what_is_written_while_lists_are_made_is_no_state_yet(tmp_path: Path) -> None:
-    of = vectors()
-    writer = StateWriter(tmp_path, "a")
-    found = change(None, of, vector_prints(of), replace(PLAN, laid_out=writer.laid_out))
-    assert read_state(tmp_path) is None
-    writer.finish(found)
-    assert read_state(tmp_path) is not None
 
 
 def test_what_a_process_wrote_is_not_read_whole_again_until_a_warehouse_is_opened_anew(
@@ -127,34 +114,16 @@ def test_a_state_is_read_as_it_was_written(plan: Plan, tmp_path: Path) -> None:
     assert (again.lists.positions == found.lists.positions).all()
 
 
-@pytest.mark.parametrize("linked", [True, False])
-def test_nights_from_state_to_state_end_with_what_a_full_search_finds(
-    linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file of codes is one for all, until a quarter came since; where a file has one name, it is copied."""
-    if not linked:
-        monkeypatch.setattr(Path, "hardlink_to", Mock(side_effect=OSError("no links")))
+def test_nights_from_state_to_state_end_with_what_a_full_search_finds(tmp_path: Path) -> None:
     pool, rng = vectors(3, 700), np.random.default_rng(3)
     there = np.arange(700) < 400
-    files: list[int] = []
     for night in range(16):
         of = pool[there]
         found, full = keep(tmp_path, f"{night:02}", of), find_neighbours(of, vector_prints(of), PLAN)
         assert (found.lists.positions[:, :3] == full.lists.positions[:, :3]).all()
-        state = tmp_path / f"{night:02}"
-        assert [path.name for path in tmp_path.iterdir()] == [state.name]
-        files.append((state / "codes.npy").stat().st_mtime_ns)
+        assert [path.name for path in tmp_path.iterdir()] == [f"{night:02}"]
         for side in (there, ~there):
             there[rng.choice(np.flatnonzero(side), 10, replace=False)] ^= True
-    assert len(set(files[:8])) == (1 if linked else 8)
-    assert files[-1] != files[0]
-
-
-def test_damage_of_the_shared_file_costs_a_full_search(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
-    keep(kept, "b", vectors()[5:])
-    flip("codes.npy", -9)(kept / "b")
-    assert keep(kept, "c", vectors()[5:]).searched == 295
-    assert "is damaged and is left aside" in caplog.text
 
 
 @pytest.mark.parametrize("stray", ["file", "folder", "left"])

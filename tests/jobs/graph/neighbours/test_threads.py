@@ -1,20 +1,16 @@
-"""Shares of what there is to do, what is done beside, and room that is used again."""
+"""Shares of what there is to do, and steps on several threads."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.graph.neighbours.products import products
-from quern.jobs.graph.neighbours.room import Room
-from quern.jobs.graph.neighbours.threads import beside, run_all, spans
+from quern.jobs.graph.neighbours.threads import run_all, spans
 
 
 @given(count=st.integers(0, 5000), most=st.integers(1, 700), threads=st.integers(1, 7))
@@ -49,43 +45,3 @@ def test_an_error_of_a_step_ends_all_and_is_raised(threads: int) -> None:
     with pytest.raises(ValueError, match="7 is not in list"):
         run_all(steps(), threads)
     assert len(taken) < 5000
-
-
-def test_what_is_done_beside_goes_on_meanwhile() -> None:
-    caller_went_on = threading.Event()
-    with beside(2) as start:
-        result = start(lambda: caller_went_on.wait(20))
-        caller_went_on.set()
-        assert result() is True
-
-
-def test_on_one_thread_a_thing_is_done_once_when_it_is_asked_for() -> None:
-    done: list[int] = []
-    with beside(1) as start:
-        result = start(lambda: done.append(1) or threading.current_thread())
-        assert done == []
-        assert result() is result() is threading.current_thread()
-    assert done == [1]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_beside_is_told_where_the_result_is_asked_for(threads: int) -> None:
-    def fail() -> None:
-        raise ValueError("no")
-
-    with beside(threads) as start:
-        result = start(fail)
-        with pytest.raises(ValueError, match="no"):
-            result()
-
-
-def test_room_that_is_used_again_gives_what_fresh_room_gives() -> None:
-    rng, room = np.random.default_rng(0), Room()
-    numbers, others = (rng.integers(-127, 128, (n, 64)).astype(np.int8) for n in (200, 48))
-    for rows in (32, 160, 16):
-        positions = rng.permutation(200)[:rows]
-        block = room.rows("block", numbers, positions)
-        assert block.tolist() == numbers[positions].tolist()
-        expected = products(numbers[positions], others)
-        assert room.products(block, others).tolist() == expected.tolist()
-        assert room.homes(block, others).tolist() == expected.argmax(1).tolist()
