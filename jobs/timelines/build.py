@@ -19,8 +19,7 @@ from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.events.reports import documents_of
-from quern.jobs.timelines.granularity import granularity
-from quern.jobs.timelines.topics import display_name, keywords, name_key
+from quern.jobs.timelines.topics import display_name, granularity, keywords, name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table

@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Final
 
 from quern.jobs.queries.rules import chinese, dialogue, english
-from quern.jobs.queries.rules.reading import Reading
+from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
-from quern.jobs.queries.rules.wording import alike, words_of
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
