@@ -24,7 +24,6 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
 
-_NAMED: Final = 3  # Keywords that stand for a community's name.
 # Edges that make no communities: an event names what these join, and its timelines by entity have it together already.
 _NO_COMMUNITY: Final = frozenset({"shared_name", "relation"})
 
@@ -145,7 +144,7 @@ class BuildTimelines(TableJob):
         return {
             "timeline_id": topic.timeline_id,
             "kind": topic.kind,
-            "topic": topic.name or ", ".join(words[:_NAMED]) or titles[0],
+            "topic": topic.name or ", ".join(words[:3]) or titles[0],  # Keywords that stand for a community's name.
             "keywords": words,
             "granularity": granularity([e.from_day.date() for e in events], [e.precision for e in events]),
             "from_day": events[0].from_day,
