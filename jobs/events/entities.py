@@ -25,7 +25,6 @@ _FUNCTION: Final = re.compile(
 _DATES: Final = re.compile(
     rf"{MONTH_START}\b|(?:Time|Date|Note|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|(?:AM|PM|UTC|GMT|EST|CET)$"
 )
-_MOST: Final = 12
 
 
 def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
@@ -53,7 +52,7 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
         found.insert(0, person_name(who))
     if not sentence.isascii():
         found += _chinese(sentence, title, "\n".join(others))
-    return [name for name in dict.fromkeys(found) if len(name) > 1][:_MOST]
+    return [name for name in dict.fromkeys(found) if len(name) > 1][:12]
 
 
 @lru_cache(maxsize=4096)

@@ -65,9 +65,6 @@ _COMMON: Final = {
 }
 _KANA: Final = 0.2
 _EVIDENCE: Final = 4
-_STRAY: Final = 0.2
-_MOSTLY: Final = 0.5
-_DENSE: Final = 0.25
 
 
 def _codec(label: str | None) -> str | None:
@@ -152,7 +149,7 @@ def _single_byte(sample: bytes, declared: list[str]) -> str:
     """Which encoding of one byte a character; declared Latin is doubted where most letters are not ASCII."""
     stated = [c for c in declared if not c.startswith("utf")]
     letters = sum(len(run) for run in re.findall(rb"[A-Za-z\x80-\xff]+", sample))
-    dense = sum(len(run) for run in _HIGH.findall(sample)) > _DENSE * max(letters, 1)
+    dense = sum(len(run) for run in _HIGH.findall(sample)) > 0.25 * max(letters, 1)
     if stated and not (stated[0] == "cp1252" and dense):
         return stated[0]
     if not dense and not stated:
@@ -188,7 +185,7 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     declared = _declared(body, charset)
     if body.isascii():
         return next(c for c in declared if c.startswith("iso2022"))
-    if _stray_share(body) <= _STRAY:
+    if _stray_share(body) <= 0.2:
         return "utf-8"
     sample = _MARKUP.sub(b" ", body)[:_SAMPLE_BYTES]
     if len(_HIGH.findall(sample)) == 0:
@@ -204,7 +201,7 @@ def wide_encoding(body: bytes) -> str | None:
 
 def decode_mixed(line: bytes, codec: str) -> str:
     """A line that is not UTF-8, in `codec`; one that mostly is, beside windows-1252, byte by byte."""
-    codec = "utf-8" if codec == "cp1252" and _stray_share(line) < _MOSTLY else codec
+    codec = "utf-8" if codec == "cp1252" and _stray_share(line) < 0.5 else codec
     return line.decode(codec, errors_of(codec))
 
 

@@ -62,7 +62,6 @@ _ERA: Final = lazy_pattern(
     "|光绪|宣统|民国|贞观|开元|天宝|元和|元丰|绍兴|淳熙|明治|大正|昭和|平成|令和|农历|阴历|旧历|腊月|正月)$"
     "|(?:农历|阴历|旧历)[^，。；\\n]{1,4}月$"
 )
-_ERA_REACH: Final = 8
 _IDIOM: Final = lazy_pattern("|".join(sorted(set(_IDIOMS.split()), key=len, reverse=True)))
 _NUMERAL: Final = lazy_pattern(
     rf"(?P<idiom>(?:{_IDIOM.pattern})(?!(?<=[{_ALL}])[{_ALL}]))"
@@ -73,12 +72,11 @@ _NUMERAL: Final = lazy_pattern(
     rf"|(?P<run>[{_ALL}]+)"
 )
 _WEEKDAY: Final = lazy_pattern("(?:星期|礼拜|(?<![一二三四五六七八九十每])周)$")
-_LONGEST: Final = 24  # Characters of a numeral; longer runs are no numbers.
 
 
 def value(numeral: str) -> int | None:
     """The number that `numeral` writes; null where it is none by grammar (二三十, 百万, 三百二百)."""
-    if not 0 < len(numeral) <= _LONGEST:
+    if not 0 < len(numeral) <= 24:  # Characters of a numeral; longer runs are no numbers.
         return None
     if all(c in _PLAIN for c in numeral) and len(numeral) == 1:
         return int(_DIGITS[numeral])
@@ -136,7 +134,7 @@ def _rewrite(match: re.Match[str]) -> str:
     before = match.string[match.start() - 1 : match.start()] if match.start() else ""
     if match["idiom"] or before in _NEVER_AFTER or before.isdecimal() or before == ".":
         return match[0]
-    if _ERA.search(match.string, max(0, match.start() - _ERA_REACH), match.start()):
+    if _ERA.search(match.string, max(0, match.start() - 8), match.start()):
         return match[0]
     if match["year"]:
         return "".join(str(_DIGITS[c]) for c in match["year"])

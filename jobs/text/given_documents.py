@@ -28,10 +28,7 @@ _OWN_ID: Final = "_id"  # Of BEIR, and of databases of documents.
 MOST_METADATA: Final = 64
 """Fields of metadata that a document keeps; so many columns have tables that people make, and no bomb."""
 _PARAGRAPH: Final = "\n\n"
-_LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 1_000
-_SHOWN: Final = 80
-_ID_DIGITS: Final = 20
 # Seconds since 1970 of the year 5138; larger numbers are milliseconds, larger than those of that year micro-, nano-.
 _MOST_SECONDS: Final = 100_000_000_000
 # As a table of texts writes one: from 1973 on, so that no day like 20240501 is taken for one.
@@ -218,7 +215,7 @@ def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) 
     if _nothing(stated):
         if not url:
             raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))
-        return text_digest(url)[:_ID_DIGITS]
+        return text_digest(url)[:20]
     # So pandas writes whole numbers of a column with gaps, and databases their keys.
     if (isinstance(stated, float) and stated.is_integer()) or (isinstance(stated, Decimal) and _whole(stated)):
         stated = int(stated)
@@ -270,7 +267,7 @@ def _time(value: object, day_first: bool | None, language: str | None) -> str | 
     if isinstance(stated, int | float | Decimal) and not isinstance(stated, bool):
         stated = _since_1970(stated)
     time = written_time(stated, day_first, language) if isinstance(stated, str) else None
-    shown = repr(value[:_SHOWN] if isinstance(value, str) else value)[:_SHOWN]
+    shown = repr(value[:80] if isinstance(value, str) else value)[:80]
     if isinstance(time, Undecided):
         how = "--day-first or --month-first (ingest.day_first) tells which"
         return _Unread("ambiguous_date", f"{shown}, in which day and month may be exchanged: {how}")
@@ -310,7 +307,7 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
         if text is None:
             continue
         name = one_line(str(name)) or ""
-        if len(kept) == MOST_METADATA or not name or len(name) > _LONGEST_NAME:
+        if len(kept) == MOST_METADATA or not name or len(name) > 100:
             lost += 1
             continue
         if len(text) > _LONGEST_VALUE:

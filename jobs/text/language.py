@@ -12,9 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_ENOUGH: Final = 0.95
-_PLAUSIBLE: Final = 0.01
-_LIKELY: Final = 0.5
 # Characters from which on the text alone may decide, and after which more text changes nothing.
 _SURE: Final = 40
 _SAMPLE: Final = 500
@@ -91,11 +88,11 @@ def language_of(text: str, declared: str | None = None) -> tuple[str | None, str
     if not any(c.isalpha() for c in text):
         return by_tag
     best, share = _identifier().classify(text[:_SAMPLE])
-    if share >= _ENOUGH and len(text) >= _SURE:
+    if share >= 0.95 and len(text) >= _SURE:
         return str(best), "text"
-    if tag is not None and dict(_identifier().rank(text[:_SAMPLE])).get(tag, 0.0) >= _PLAUSIBLE:
+    if tag is not None and dict(_identifier().rank(text[:_SAMPLE])).get(tag, 0.0) >= 0.01:
         return by_tag
-    return (str(best), "text") if share >= _LIKELY else by_tag
+    return (str(best), "text") if share >= 0.5 else by_tag
 
 
 def identify(text: str, declared: str | None = None) -> str | None:

@@ -26,8 +26,6 @@ _NO_END: Final = re.compile(rf"---[ \t]*\n{_FIELD.pattern[1:]}", re.MULTILINE)
 # section. Blocks alone are parsed, of which no inline mark is read.
 _BLOCKS: Final = MarkdownIt("commonmark")
 _BLOCKS.core.ruler.enableOnly(["normalize", "block"])
-_HEAD: Final = 20_000
-_BEFORE_TITLE: Final = 5
 _SILENT: Final = frozenset({"fence", "code_block", "html_block"})
 # Names that people give in front matter to what a document states.
 _CALLED: Final = {
@@ -154,11 +152,11 @@ def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
 def _title(text: str) -> str | None:
     """The heading that names the document; None where it has none."""
     before = 0
-    for block in (blocks := iter(_BLOCKS.parse(text[:_HEAD]))):
+    for block in (blocks := iter(_BLOCKS.parse(text[:20_000]))):
         if block.tag == "h1" and block.level == 0:
             return squeeze(next(blocks).content)
         before += block.level == 0 and block.nesting >= 0 and block.type not in _SILENT
-        if before > _BEFORE_TITLE:
+        if before > 5:
             break
     return None
 

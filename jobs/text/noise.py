@@ -90,7 +90,6 @@ _LEADS: Final = (
     "(?:read more|also read|read also|read next|more on this|延伸阅读|相关阅读|推荐阅读|更多阅读)[:：] ?.{1,160}"
 )
 _AROUND: Final = r"[\s\W_]{0,8}"
-_LONGEST: Final = 180
 
 
 class Noise:
@@ -107,7 +106,7 @@ class Noise:
 
     def without(self, line: str) -> str:
         """`line` without what asks for a click; empty where nothing else is there."""
-        if len(line) <= _LONGEST and self._line.fullmatch(line):
+        if len(line) <= 180 and self._line.fullmatch(line):
             return ""
         cut = self._end.search(line, max(0, len(line) - 60))
         return line[: cut.start()] if cut else line

@@ -52,7 +52,6 @@ _NUMBER_WORDS: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _WORD: Final = lazy_pattern(r"[a-z]+", re.IGNORECASE)
-_FIGURES_FROM: Final = 10
 
 
 def with_digits(text: str) -> str:
@@ -94,7 +93,7 @@ def in_figures(text: str) -> str:
     """
     match = _NUMBER_WORDS.match(text)
     number = english_value(match[0]) if match else None
-    if match is None or number is None or not _FIGURES_FROM <= number < 1000:
+    if match is None or number is None or not 10 <= number < 1000:
         return text
     return f"{number}{text[match.end() :]}"
 

@@ -4,17 +4,17 @@
 matcher takes milliseconds a kilobyte. So a cheap expression finds groups of digits first, what has the form of a
 date, an ISBN, a range or a decimal is left out, and the library judges the rest:
 
-* international (`+`, or `00` after a word such as `phone`): possible by length for the country code;
+* international (`+`): possible by length for the country code;
 * national, of a form that is hardly used for anything else (`905-674-3793`, `(08) 8747 6301`, `0688 872 49 99`,
-  a Chinese mobile number): valid in a region of the text's language, or of exactly the North American form;
-* anything else of 6 to 15 digits: only after a cue on the same line, or alone on the line after it, or with a label
-  such as `office` or `fax` behind it. A quantity (`phones sold: 1500000 units`) is none.
+  a Chinese mobile number): valid in its country, or of exactly the North American form;
+* anything else of 6 to 15 digits that is not round: only after a cue on the same line, or alone on the line after it,
+  or with a label such as `office` or `fax` behind it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import phonenumbers
@@ -22,24 +22,6 @@ from phonenumbers import NumberParseException
 
 from quern.jobs.text.spans import Span
 
-# Where numbers without a country code are tried, by language of the text.
-_REGIONS: Final = {
-    "en": ("US", "GB", "AU", "IN"),
-    "zh": ("CN", "TW", "HK"),
-    "de": ("DE", "AT", "CH"),
-    "fr": ("FR", "BE", "CH"),
-    "es": ("ES", "MX", "AR"),
-    "it": ("IT", "CH"),
-    "pt": ("BR", "PT"),
-    "nl": ("NL", "BE"),
-    "ja": ("JP",),
-    "ko": ("KR",),
-    "ru": ("RU",),
-    "pl": ("PL",),
-    "sv": ("SE",),
-    "da": ("DK",),
-    "tr": ("TR",),
-}
 _LABEL: Final = r"(?:office|(?:tele|mobile |cell)?phone|tel|mobile|cell|fax|home|work|direct|switchboard|hotline)"
 _CANDIDATE: Final = re.compile(
     r"(?<![\w.$€£¥#@+\-\u2010-\u2015])(?<!\d[:,/])(?<!\w/)(?P<plus>\+ ?|00(?=[1-9]))?"
@@ -48,16 +30,6 @@ _CANDIDATE: Final = re.compile(
     rf"(?![\w%°£€¥$]|[.,:/]\d|-(?!{_LABEL}\b)\w)",
     re.IGNORECASE | re.ASCII,
 )
-# A label behind the number, as signatures have it: `555 0168 office`, `555 0169 (fax),`; nothing else may follow.
-_LABELLED: Final = re.compile(rf"[ \t]?[-\u2013(]?[ \t]?{_LABEL}\b[.)]{{0,2}}[ \t]*(?=$|[\n,;|/\\\]])", re.IGNORECASE)
-# What is counted, not dialled: 1500000 units, 1500000部.
-_COUNTED: Final = re.compile(
-    r" ?(?:[万亿元次户条]|部(?![门长])|台(?![湾北中南])|个(?!人)|人(?![事力])|名|位(?![于置]))"
-    r"| (?:million|billion|users?|units?|people|customers|subscribers|requests|calls|messages|downloads|devices|sets"
-    r"|(?:smart)?phones|handsets|lines|connections|accounts|households|homes|dollars|euros|pounds|times|words|bytes)\b",
-    re.IGNORECASE,
-)
-_ROUND: Final = re.compile(r"\d+?0{4,}")
 # Digits and separators: North America; a trunk zero with groups; China's mobile numbers and area codes.
 _NORTH_AMERICAN: Final = re.compile(r"(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}|(?:1 )?\d{3} \d{3}-\d{4}")
 _TRUNK: Final = re.compile(
@@ -66,7 +38,7 @@ _TRUNK: Final = re.compile(
 _CHINESE: Final = re.compile(r"1[3-9]\d(?:[ -]?\d{4}){2}|0\d{2,3}-\d{7,8}|400-\d{3}-\d{4}|400\d-\d{3}-\d{3}")
 _BRITISH: Final = re.compile(r"0\d{4} ?\d{6}|07\d{3} ?\d{6}|020 ?\d{4} ?\d{4}")
 
-# A noun names the number itself; a verb or a place needs `at`, `on`, `to` or a colon before the number.
+# Words that name the number itself.
 _NOUN: Final = re.compile(
     r"(?:\b(?:tele)?phones?\b|\btel\b|\bmobile\b|\bcell(?:phone| number|:)|\bmy cell\b|\bfax\b"
     r"|\bwhats ?app\b|\bsms\b|\bdial(?:l?ing)?\b"
@@ -76,20 +48,21 @@ _NOUN: Final = re.compile(
     r"|电话|電話|手机|手機|热线|熱線|传真|傳真|联系方式|致电|拨打|座机)",
     re.IGNORECASE,
 )
-_VERB: Final = re.compile(
-    r"\b(?:call(?:ing|ed)?|text(?:ing)?|ring|reach(?:ed)?|contact|answer(?:ing)?|messages?|number)\b"
-    r"[^.!?\d\n]{0,16} (?:at|on|to) "
-    r"|\b(?:call(?:ing)?|ring(?:ing)?|phon(?:e|ing)|dial(?:ling)?|text(?:ing)?)(?: (?:me|us|him|her|them))? "
-    r"|\b(?:desk|office|home|work|direct|contact|switchboard|enquiries|emergency|info) ?: ?",
-    re.IGNORECASE,
-)
-_CUE_REACH: Final = 40
 # Between noun and number stand few words, no other number, and no sentence's end but that of a question.
 _BETWEEN: Final = re.compile(r"[^.!。！\d\n]{0,28}|[^\d\n]{0,6}\n\s{0,3}|.{0,3}(?:no|nr)?\. ?", re.IGNORECASE)
 
 _NOT_PHONE_BEFORE: Final = re.compile(
     r"(?:isbn(?:-1[03])?|licen[cs]e|passport|issn|doi|pmid|oclc|order|invoice|ref(?:erence)?|ticket|flight|serial|model|account|article|patent"
     r"|card|version|no|nr|zip|postcode|id|coordinates?|population|单号|编号|订单号?|账号|卡号)[\s.:#：]{0,3}(?:no\.?|number|is)?[\s.:#]{0,2}$",
+    re.IGNORECASE,
+)
+# A label behind the number, as signatures have it: `555 0168 office`, `555 0169 (fax),`; nothing else may follow.
+_LABELLED: Final = re.compile(rf"[ \t]?[-\u2013(]?[ \t]?{_LABEL}\b[.)]{{0,2}}[ \t]*(?=$|[\n,;|/\\\]])", re.IGNORECASE)
+_VERB: Final = re.compile(
+    r"\b(?:call(?:ing|ed)?|text(?:ing)?|ring|reach(?:ed)?|contact|answer(?:ing)?|messages?|number)\b"
+    r"[^.!?\d\n]{0,16} (?:at|on|to) "
+    r"|\b(?:call(?:ing)?|ring(?:ing)?|phon(?:e|ing)|dial(?:ling)?|text(?:ing)?)(?: (?:me|us|him|her|them))? "
+    r"|\b(?:desk|office|home|work|direct|contact|switchboard|enquiries|emergency|info) ?: ?",
     re.IGNORECASE,
 )
 _DATE: Final = re.compile(
@@ -100,75 +73,53 @@ _DATE: Final = re.compile(
     # Year, volume and pages of a reference.
     r"|(?:19|20)\d\d(?: \d{1,4}){2,3}"
 )
+_ISBN: Final = re.compile(r"97[89][- ]?(?:\d[- ]?){9}\d")
 # 51.5074, 1 234 567, 21-19, 21-15, 3.4.2.1: decimals, thousands, scores, sections.
 _FIGURES: Final = re.compile(
     r"\d{1,3}\.\d{3,}|\d{1,3}(?:[ .\xa0]\d{3})+|\d{1,3}(?:[ .-]\d)+|\d{1,3}-\d{1,3}(?: \d{1,3}-\d{1,3})+"
 )
-_ISBN: Final = re.compile(r"97[89][- ]?(?:\d[- ]?){9}\d")
-_NON_DIGIT: Final = re.compile(r"\D")
+# A round number is a quantity: phones sold, 1500000 of them.
+_ROUND: Final = re.compile(r"\d+?0{4,}")
 
 
 def phones(text: str, language: str | None) -> Iterator[Span]:
     """Telephone numbers of `text`, with their extension."""
-    regions = _REGIONS.get(language or "", ("US",))
     for match in _CANDIDATE.finditer(text):
-        if _is_phone(match, regions):
+        if _is_phone(match, chinese=language == "zh"):
             yield Span(match.start(), match.end(), "PHONE")
 
 
-def _is_phone(match: re.Match[str], regions: Sequence[str]) -> bool:
-    text, start = match.string, match.start()
-    digits = _NON_DIGIT.sub("", match["digits"])
+def _is_phone(match: re.Match[str], *, chinese: bool) -> bool:
+    text, start, form = match.string, match.start(), match["digits"]
+    digits = re.sub(r"\D", "", form)
     if len(set(digits)) < 2 or _NOT_PHONE_BEFORE.search(text, max(0, start - 24), start):
         return False
-    if match["plus"] and match["plus"].startswith("+"):
-        return _possible(f"+{digits}", None)
-    if _DATE.fullmatch(match["digits"]) or _ISBN.fullmatch(match["digits"]):
+    if (match["plus"] or "").startswith("+"):
+        parsed = _parsed(f"+{digits}".replace("(0)", ""), None)
+        return parsed is not None and bool(phonenumbers.is_possible_number(parsed))
+    if _DATE.fullmatch(form) or _ISBN.fullmatch(form):
         return False
     if _has_noun(text, start):
-        return len(digits) <= 15 and _is_grouped(match["digits"], digits) and not _is_count(match, regions)
-    if _LABELLED.match(text, match.end()):
-        return len(digits) <= 15 and _is_grouped(match["digits"], digits) and not _FIGURES.fullmatch(match["digits"])
+        return 6 + form.isdigit() <= len(digits) <= 15 and not _ROUND.fullmatch(form)
+    if _LABELLED.match(text, match.end()) or any(
+        m.end() == start for m in _VERB.finditer(text, max(0, start - 40), start)
+    ):
+        return len(digits) > 6 and not _FIGURES.fullmatch(form)
     if match["plus"]:
         return False
-    if _has_verb(text, start) and _is_grouped(match["digits"], digits):
-        return not _FIGURES.fullmatch(match["digits"])
-    return _telling(match["digits"], digits, regions)
+    if _NORTH_AMERICAN.fullmatch(form) or (chinese and _CHINESE.fullmatch(form) and form.startswith("400")):
+        return True
+    if (chinese and _CHINESE.fullmatch(form) and _valid(digits, "CN")) or (
+        _BRITISH.fullmatch(form) and _valid(digits, "GB")
+    ):
+        return True
+    return _TRUNK.fullmatch(form) is not None and 9 <= len(digits) <= 12
 
 
 def _has_noun(text: str, start: int) -> bool:
     """Whether a word such as `phone` stands shortly before `start`, with nothing between that ends the thought."""
-    nouns = list(_NOUN.finditer(text, max(0, start - _CUE_REACH), start))
+    nouns = list(_NOUN.finditer(text, max(0, start - 40), start))
     return bool(nouns) and _BETWEEN.fullmatch(text, nouns[-1].end(), start) is not None
-
-
-def _is_count(match: re.Match[str], regions: Sequence[str]) -> bool:
-    """Whether undivided digits are a quantity: what is counted follows, or they are round and in a sentence."""
-    form, before = match["digits"], match.string[max(0, match.start() - 2) : match.start()].rstrip()
-    if not form.isdigit() or _telling(form, form, regions):
-        return False
-    in_sentence = before[-1:].isalpha() and before[-1:] not in "号是为"
-    return _COUNTED.match(match.string, match.end()) is not None or bool(in_sentence and _ROUND.fullmatch(form))
-
-
-def _has_verb(text: str, start: int) -> bool:
-    """Whether `call me at` or `Office:` stands directly before `start`."""
-    return any(match.end() == start for match in _VERB.finditer(text, max(0, start - _CUE_REACH), start))
-
-
-def _is_grouped(form: str, digits: str) -> bool:
-    """Whether the digits may be a local number: seven or more, or six in groups."""
-    return len(digits) >= 7 or (len(digits) == 6 and not form.isdigit())
-
-
-def _telling(form: str, digits: str, regions: Sequence[str]) -> bool:
-    if _NORTH_AMERICAN.fullmatch(form):
-        return True
-    if _CHINESE.fullmatch(form) and "CN" in regions:
-        return _valid(digits, ("CN",)) or form.startswith("400")
-    if _BRITISH.fullmatch(form):
-        return _valid(digits, ("GB",))
-    return _TRUNK.fullmatch(form) is not None and 9 <= len(digits) <= 12
 
 
 def _parsed(number: str, region: str | None) -> phonenumbers.PhoneNumber | None:
@@ -178,14 +129,7 @@ def _parsed(number: str, region: str | None) -> phonenumbers.PhoneNumber | None:
         return None
 
 
-def _possible(number: str, region: str | None) -> bool:
-    parsed = _parsed(number.replace("(0)", ""), region)
-    return parsed is not None and bool(phonenumbers.is_possible_number(parsed))
-
-
-def _valid(digits: str, regions: Sequence[str]) -> bool:
-    """Whether `digits` are a number that is in use by the numbering plan of one of `regions`."""
-    return any(
-        parsed is not None and phonenumbers.is_valid_number(parsed)
-        for parsed in (_parsed(digits, region) for region in regions)
-    )
+def _valid(digits: str, region: str) -> bool:
+    """Whether `digits` are a number that is in use by the numbering plan of a region."""
+    parsed = _parsed(digits, region)
+    return parsed is not None and phonenumbers.is_valid_number(parsed)

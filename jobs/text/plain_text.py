@@ -16,7 +16,6 @@ _TABLE_RULE: Final = re.compile(r"^\|(?:-+\|)+$")
 _TABLE_ROW: Final = re.compile(r"^\|\s+(.*?)\s*\|$")
 # Years that a document can be of: from the first printed books on. Others, such as 1 and 9999, stand for none.
 YEARS: Final = range(1450, 2200)
-_LONGEST_TIME: Final = 100
 _DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
 # A day with a zone, as XML Schema writes it: Python takes the zone for the time of day.
 _DAY_IN_ZONE: Final = re.compile(r"^(\d{4}-\d\d-\d\d)(?:Z|[+-]\d\d:?\d\d)$")
@@ -48,7 +47,7 @@ def parse_time(stated: object) -> datetime | None:
 
     Null for what is no time, has an impossible zone, or is outside of the years 1450 to 2199.
     """
-    if not isinstance(stated, str) or len(stated) > _LONGEST_TIME:
+    if not isinstance(stated, str) or len(stated) > 100:
         return None
     return iso_time(stated) or mail_time(stated)
 

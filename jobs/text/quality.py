@@ -22,7 +22,6 @@ from quern.schemas.words.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 _UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _CHARACTERS_OF_A_WORD: Final = 2
-_SHORT_LINE: Final = 30
 # Gopher names these eight; the Chinese ones are the commonest function words of any corpus.
 _STOP_WORDS: Final = frozenset("the be to of and that have with".split())
 _CHINESE_STOP_WORDS: Final = frozenset("的了是在和有不这我也就都而及与")
@@ -139,7 +138,7 @@ def _lines(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
     for limit, reason, found in (
         (settings.bullets, "quality_bullets", sum(1 for x in lines if _BULLET.match(x))),
         (settings.ellipsis, "quality_ellipsis", sum(1 for x in lines if x.endswith(("…", "...")))),
-        (settings.short_lines, "quality_short_lines", sum(1 for x in lines if len(x) < _SHORT_LINE)),
+        (settings.short_lines, "quality_short_lines", sum(1 for x in lines if len(x) < 30)),
     ):
         yield found / count > limit, reason, f"{found} of {count} lines"
     ended = sum(1 for x in lines if x.endswith(_ENDS))

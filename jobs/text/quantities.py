@@ -143,7 +143,6 @@ _PLURALS: Final = {
 _NAME_BEFORE: Final = lazy_pattern(
     r"(?:(?<=[a-z,;:] )|(?<=[A-Z][a-z] ))[A-Z][\w’'-]*\s$|\b[A-Z][\w’'-]*\s[A-Z][\w’'-]*\s$"
 )
-_MOST_NOUNS: Final = 3
 _NEEDS: Final = lazy_pattern(
     rf"[\d{_NUMERAL}]|\b(?:{_WORDS}|dozen|half|third|quarter|fifth|tenth|"
     r"an? (?:minute|hour|day|week|fortnight|month|year|decade|century))",
@@ -300,7 +299,7 @@ def _with_unit(text: str, start: int, end: int, value: float, sign: str) -> Quan
 def _noun(text: str, end: int, value: float) -> tuple[int, str]:
     """End and singular of the noun that is counted: the first plural of at most three words behind the number."""
     at, last = end, ""
-    for _ in range(_MOST_NOUNS):
+    for _ in range(3):
         m = _NOUN.match(text, at)
         if m is None or m[1].lower() in _STOP:
             break

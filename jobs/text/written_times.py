@@ -74,7 +74,6 @@ _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01
 _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # Languages that write 24.05.03 for the 3rd of May 2024.
 _SHORT_YEAR_FIRST: Final = ("ko", "hu")
-_MOST_DAYS: Final = 31
 # A time of RFC 2822 whose zone, of letters, is none of those above. Python reads any words beside a time as one.
 _MAIL: Final = re.compile(
     r"(?:[A-Za-z]{3},? )?\d\d? [A-Za-z]{3} (?:\d\d|\d{4}) \d\d:\d\d(?::\d\d)? (?![AP]M)[A-Z]{1,5}"
@@ -233,7 +232,7 @@ def _of_digits(line: str, day_first: bool | None, language: str | None) -> datet
     if day_first is not None and (told := by_day if day_first else by_month):
         return told
     days = {day for day in (by_day, by_month) if day}
-    if short and (days or one > _MOST_DAYS):  # 24/05/03 may begin with its year.
+    if short and (days or one > 31):  # 24/05/03 may begin with its year.
         days |= {day for day in [_calendar_day(_year(m[1]), other, int(m[4]))] if day}
     return Undecided() if len(days) > 1 else next(iter(days), None)
 

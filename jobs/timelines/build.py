@@ -18,13 +18,11 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
-from quern.jobs.timelines.granularity import granularity
-from quern.jobs.timelines.topics import display_name, keywords, name_key
+from quern.jobs.timelines.topics import display_name, granularity, keywords, name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
 
-_NAMED: Final = 3  # Keywords that stand for a community's name.
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ class BuildTimelines(TableJob):
         return {
             "timeline_id": topic.timeline_id,
             "kind": topic.kind,
-            "topic": topic.name or ", ".join(words[:_NAMED]) or titles[0],
+            "topic": topic.name or ", ".join(words[:3]) or titles[0],  # Keywords that stand for a community's name.
             "keywords": words,
             "granularity": granularity([e.from_day.date() for e in events], [e.precision for e in events]),
             "from_day": events[0].from_day,

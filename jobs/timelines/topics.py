@@ -1,14 +1,16 @@
-"""What a timeline is called: names in the form by which they are compared, and keywords of events."""
+"""What a timeline is called, and its unit of time: names in the form by which they are compared, keywords of events."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
 from functools import lru_cache
+from statistics import median_low
 from typing import Final
 
-from quern.jobs.queries.rules.words import STOP_WORDS
+from quern.jobs.queries.rules.units import STOP_WORDS
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import search_terms
 
@@ -18,6 +20,10 @@ _HONORIFIC: Final = re.compile(
 _COMPANY: Final = re.compile(r"[\s,]+(?:inc|ltd|llc|plc|corp|corporation|co|gmbh|company|s\.a|n\.v)\.?$", re.I)
 _EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}")
+# Up to so many days between first and last event the unit is one that gives at most about thirty marks.
+_SPREADS: Final = ((31, "day"), (210, "week"), (3 * 366, "month"), (8 * 366, "quarter"))
+_UNITS: Final = ("day", "week", "month", "quarter", "year")
+_UNIT_OF: Final = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "season": "quarter"}
 
 
 @lru_cache(maxsize=100_000)
@@ -46,3 +52,11 @@ def keywords(names: Iterable[str], titles: Sequence[str], topic: str, most: int)
 def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
     """Commonest first; of as common ones the first by alphabet, so that equal events give equal keywords."""
     return sorted(counted.items(), key=lambda known: (-known[1], known[0]))
+
+
+def granularity(days: Sequence[date], precisions: Sequence[str]) -> str:
+    """The unit, `day` to `year`: as the spread of the events asks, but no finer than half of their dates are."""
+    spread = (max(days) - min(days)).days
+    by_spread = next((unit for most, unit in _SPREADS if spread <= most), "year")
+    exact = median_low(sorted(_UNITS.index(_UNIT_OF.get(p, "month" if p == "range" else "year")) for p in precisions))
+    return _UNITS[max(_UNITS.index(by_spread), exact)]

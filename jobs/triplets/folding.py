@@ -27,7 +27,6 @@ _ASIDE: Final = re.compile(r"\s*[(（](?P<aside>[^()（）]{1,60})[)）]\s*$")
 _IS: Final = re.compile(r"(?:is|are|was|were)$|是$")
 _ALIAS: Final = re.compile(r"(?:known as|called|nicknamed|renamed(?: as| to)?|abbreviated(?: as| to)?|又称|简称)$")
 _BORN: Final = re.compile(r"\bborn (?:in|on|at)$|出生于$|毕业于$")
-_MOST_WORDS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ def _ending(keys: Iterable[str]) -> dict[str, str]:
     longer: defaultdict[str, set[str]] = defaultdict(set)
     for key in keys:
         words = key.split()
-        if len(words) <= _MOST_WORDS and "of" not in words:
+        if len(words) <= 4 and "of" not in words:
             for n in range(1, len(words)):
                 longer[" ".join(words[n:])].add(key)
     return {short: next(iter(found)) for short, found in longer.items() if len(found) == 1}

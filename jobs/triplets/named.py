@@ -17,7 +17,6 @@ _ARTICLE: Final = re.compile(r"^(?:[Tt]he|[Aa]n?)\s+")
 _DATE: Final = re.compile(rf"{MONTH_START}[a-z]*\b[\s\d,]*$|{WEEKDAY}")
 _CHINESE: Final = re.compile(f"《[^》]+》|[{HAN}·A-Za-z0-9]{{2,12}}")
 _TITLE: Final = re.compile(r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Captain|Councillor)\.? )?\S+")
-_LONGEST: Final = 80
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class NamesOf:
             return part.strip("《》") if heads and known and _CHINESE.fullmatch(part) else None
         plain = _ARTICLE.sub("", part)
         found = names(f"the {plain}")
-        if len(plain) > _LONGEST or not found or found[0].text != plain or _DATE.match(plain):
+        if len(plain) > 80 or not found or found[0].text != plain or _DATE.match(plain):
             return None
         if heads and plain.isalpha() and plain[1:].islower() and plain not in title.split():
             inside = rf"(?<=[\w,;’'-] ){re.escape(plain)}\b|{re.escape(plain)}: "

@@ -19,7 +19,6 @@ from quern.jobs.triplets.statement import Part, Passage, Statement
 from quern.schemas.words.scripts import HAN
 
 _LONGEST: Final = 200  # Characters of one part.
-_MOST_WORDS: Final = 10  # Of an object.
 # What is asked, supposed, quoted, or a cell of a table.
 _UNSTATED: Final = re.compile(r"^[\"“'‘|]|\b(?:if|unless|whether)\b|[?？]\W{0,9}$|\s\|\s", re.IGNORECASE)
 _NAME: Final = r"(?:The |the )?[A-Z][\w’'&.-]*(?: (?:(?:of|the|and|de|van|von) ){0,2}[A-Z0-9][\w’'&-]*)*"
@@ -97,7 +96,7 @@ def _english(passage: Passage) -> Iterator[Statement]:
             if not words and first == found.end():
                 continue
             relation = Part(verb, relation_end)
-            long = len(words) > _MOST_WORDS or 2 * len(relation.of(text).split()) > _MOST_WORDS
+            long = len(words) > 10 or 2 * len(relation.of(text).split()) > 10  # Of an object.
             if not words or long or words[0].lower() in _POINTS or is_past(words[-1]):
                 break
             yield Statement(subject, relation, Part(first, first + len(value)), *span, "sentence")

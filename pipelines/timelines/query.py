@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_in
 from quern.jobs.events.timex import period
-from quern.jobs.timelines.granularity import granularity
-from quern.jobs.timelines.topics import keywords, name_key
+from quern.jobs.timelines.topics import granularity, keywords, name_key
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import allowed, known_by
 from quern.pipelines.retrieve.ranking import cut

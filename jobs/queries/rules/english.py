@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from quern.jobs.queries.rules.pronouns import LEAD, PERSON_NOUN, resolve
-from quern.jobs.queries.rules.words import COMMANDS, PAST
 from quern.schemas.words.calendar import MONTH
 
 Form = Callable[[str, str], str]
@@ -51,10 +50,16 @@ _COMPARE = re.compile(
 )
 _ACTION = re.compile(
     r"(?P<subject>(?:The |An? )?[A-Z][\w'’.-]*(?: (?:of|the|and|de|von|van|[A-Z][\w'’.-]*))*) "
-    rf"(?P<verb>(?!is |was |has |does )[a-z]{{2,}}(?:ed|[^s]s)|{'|'.join(sorted(PAST))}) (?P<rest>\S.*)"
+    r"(?P<verb>(?!is |was |has |does )[a-z]{2,}(?:ed|[^s]s)|became|began|built|fought|gave|grew|held|led|left|lost"
+    r"|made|met|ran|sang|took|won|wrote) (?P<rest>\S.*)"
 )
 _CONDITION = re.compile(r"(?P<word>If|When|Once|Unless) (?P<rest>[^,]{5,90}),")
-_IMPERATIVE = re.compile(rf"(?:(?:Please|Always|Never|Do not|Don't) )?(?:{'|'.join(sorted(COMMANDS))}) ", re.IGNORECASE)
+_IMPERATIVE = re.compile(
+    r"(?:(?:Please|Always|Never|Do not|Don't) )?(?:Add|Avoid|Call|Check|Choose|Click|Consider|Create|Cut|Ensure|Enter"
+    r"|Follow|Go|Heat|Install|Keep|Let|Make|Mix|Note|Open|Place|Press|Put|Read|Remember|Remove|Run|Select|Send|Start"
+    r"|Stop|Take|Try|Turn|Use|Visit|Write) ",
+    re.IGNORECASE,
+)
 _DETERMINERS = frozenset("the a an this that these those its his her their some most many all it he she they".split())
 _ASKED = 22  # Words of a question at most, before its topic.
 

@@ -10,11 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quern.jobs.queries.rules.words import PERSONS, STOP_WORDS
+from quern.jobs.queries.rules.units import STOP_WORDS
+
+_PERSONS = """
+actor actress author bishop biker bowler boxer chef comedian cricketer cyclist dancer designer driver duke fighter
+golfer governor historian judge jumper knight librarian mayor minister monk musician nun physician physicist pilot
+player priest rapper rider rower runner scholar screenwriter senator skater skier soldier songwriter sprinter surgeon
+swimmer wrestler
+bishop coach composer daughter director emperor engineer footballer founder general king lawyer
+leader manager member officer painter philosopher player poet president prince princess producer professor queen rapper
+saint singer son teacher writer
+"""
+# What persons are called, beside words such as `politician`, `artist`, `playwright`, `woman`.
 
 PERSON_NOUN = re.compile(
     r"(?:an?|the|one of the) (?:[\w-]+ ){0,4}?(?:[a-z]+(?:ist|ician|wright|woman|man)|"
-    + "|".join(sorted(PERSONS))
+    + "|".join(sorted({*_PERSONS.split()}))
     + r")\b"
 )
 LEAD = re.compile(

@@ -1,16 +1,21 @@
-"""A chunk as the rules read it, once for its questions and its facets: units, who speaks, what it is about."""
+"""A chunk as the rules read it: units, language, who speaks, what it is about; and how alike two texts are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from quern.jobs.queries.rules import chinese
 from quern.jobs.queries.rules.pronouns import kind_of
-from quern.jobs.queries.rules.units import Unit, dialogue_speakers, person_name, topic_words
-from quern.jobs.queries.rules.wording import wording_language, words_of
+from quern.jobs.queries.rules.units import STOP_WORDS, WORD, Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.text.search_form import SearchForm
+from quern.schemas.words.scripts import HAN, HANGUL, KANA
 from quern.schemas.words.spaces import squeeze
+
+_HAN = re.compile(f"[{HAN}]")
+_NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
+_ENGLISH = 0.1  # Least share of English function words in an English text.
 
 
 class Reading:
@@ -52,3 +57,23 @@ class Reading:
 
 def _day(time: datetime, language: str) -> str:
     return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
+
+
+def wording_language(text: str) -> str:
+    """`zh`, `en`, or nothing where questions can be worded in neither."""
+    if len(_HAN.findall(text)) > 0.3 * len(WORD.findall(text)):
+        return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
+    words = WORD.findall(text.lower())
+    known = sum(map(STOP_WORDS.__contains__, words))
+    return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The different words of `text`, in lower case; of Chinese, Japanese and Korean the characters."""
+    return frozenset(WORD.findall(text.lower()))
+
+
+def alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+    """Whether the Jaccard similarity of two sets of words is at least `least`."""
+    shared = len(one & other)
+    return shared >= least * (len(one) + len(other) - shared)

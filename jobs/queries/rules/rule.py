@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Final
 
 from quern.jobs.queries.rules import chinese, dialogue, english
-from quern.jobs.queries.rules.reading import Reading
+from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
-from quern.jobs.queries.rules.wording import alike, words_of
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
@@ -29,7 +28,6 @@ _AMBIGUITY: Final = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _NAME: Final = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
 _NEAR: Final = 0.85  # Share of words that two units may have in common.
 _FORMS: Final = 2  # Most questions of a unit; a third lowers recall.
-_OVERVIEW: Final = 4  # Words that say what a chunk is about.
 _LEAST_UNITS: Final = 3  # A chunk of fewer units has no question about the whole.
 
 
@@ -100,7 +98,7 @@ class _Writer:
     def overview(self) -> Draft | None:
         """The pair about the chunk as a whole; its answer is the unit that says most of what it is about."""
         told = [n for n, unit in enumerate(self.of.units) if unit.kind in ("turn", "sentence")]
-        topics = self.of.topics[:_OVERVIEW]
+        topics = self.of.topics[:4]  # Words that say what a chunk is about.
         if self.of.language != "en" or len(self.of.units) < _LEAST_UNITS or not told:
             return None
         if self.of.speakers:

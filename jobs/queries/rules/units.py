@@ -12,10 +12,32 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
-from quern.jobs.queries.rules.words import NOT_SPEAKERS, STOP_WORDS
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.sentences import Span, sentence_spans
 from quern.schemas.words.spaces import squeeze
+
+_STOP = """
+a able about after again all also always am an and any are around as at be because been before being best better bit
+both but by called can can't can’t check come could day days definitely did do does doing don't done don’t down during
+each enough even ever every everyone everything excited feel feeling few find first for forward free from fun further
+get give going gonna good great guess had happy has have having he hear hello help her here hers hey hi him his hope
+how i i'd i'll i'm i've idea if in including into is it it's its it’s i’ll i’m i’ve just keep keeping kind know known
+later let let's let’s like little long look looking lot love make man many maybe me mean meet might mind more most
+much must my myself need next nice no nor not now of off often oh ok okay on once only or other our out over own
+people perfect please pretty quick quite ready really remember right said same say see several she should so some
+something sometimes soon sounds still stuff such super sure take talk team tell than thank thanks that that's that’s
+the their them then there these they thing things think this those though three through time times to today together
+too totally tried try trying two under until up us used very wait want was way we week well were what when where which
+while who whom why will with work works would yeah years yes yet you you're your yours you’re
+"""
+# English words that do not say what a text is about: function words and the small change of conversations.
+STOP_WORDS = frozenset(_STOP.split())
+_LABELS = """
+a address answer author caution date email example note notes phone price q question source sources subject summary
+time tip title warning website 作者 地址 日期 时间 来源 标题 注 注意 电话 答 问
+"""
+# Labels of lines that name no speaker.
+NOT_SPEAKERS = frozenset(_LABELS.split())
 
 WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’.,-][^\W_{CJK}]+)*")
 _LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]+")

@@ -61,13 +61,6 @@ def _shifted(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
     return a_day(calendar.moved(inner.last, n, unit), relative=inner.relative)
 
 
-def _beside(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
-    """`the day after Christmas`."""
-    if inner.first is None or inner.first != inner.last or inner.bare:
-        return None
-    return a_day(inner.first + timedelta(-1 if m["way"].lower() == "before" else 1), relative=inner.relative)
-
-
 def _week_of(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
     if inner.first is None or inner.unit not in ("day", "weekday"):
         return None
@@ -104,7 +97,6 @@ PREFIXES: Final = compiled({
     rf"{NTH} {WEEKDAY}{_IN}": _nth_weekday,
     rf"(?P<which>first|last) {COUNT} {UNIT}{_IN}": _units_of,
     rf"{COUNT} {UNIT} (?P<way>before|after|from|since) (?:the )?": _shifted,
-    r"day (?P<way>before|after) (?:the )?": _beside,
     r"(?P<unit>week|weekend) (?P<way>of|starting|beginning|ending|ended|end)(?: on)? (?:the )?": _week_of,
     rf"{COUNT} {UNIT} (?P<way>ended|ending|to|starting)(?: on| from)? (?:the )?": _up_to,
     r"(?P<word>later|earlier|(?:rest|remainder) of)(?: in)? (?:the )?": _rest,

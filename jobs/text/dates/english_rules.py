@@ -358,14 +358,6 @@ class Rules:
             return None
         return a_day(self.setting.today + timedelta(STEPS[word]), relative=True)
 
-    def _beyond(self, m: re.Match[str]) -> Reading | None:
-        """`the week after next`, `the year before last`."""
-        unit, step = unit_name(m["unit"]), 2 if m["way"].lower() == "after next" else -2
-        if unit == "day":
-            return None
-        day = calendar.moved(self.setting.today.replace(day=1) if unit != "week" else self.setting.today, step, unit)
-        return replace(calendar.unit_around(unit, day), relative=True)
-
     def _ago(self, m: re.Match[str]) -> Reading | None:
         """`two weeks ago`, `a year earlier`, `3 weeks later`, `four days from today`."""
         unit, n, way = unit_name(m["unit"]), number(m["n"]), m["way"].lower()
@@ -435,14 +427,12 @@ RULES: Final = compiled({
     rf"{YEAR} ?-?(?P<unit>[qh])(?P<n>[1-4])\b": Rules._nth_of_year,
     rf"(?P<unit>q)(?P<n>[1-4])(?:[ /,-]+(?:of )?{YEAR})?": Rules._nth_of_year,
     rf"{NTH}[- ](?P<unit>quarter|half)\b(?:(?: of)? {YEAR})?": Rules._nth_of_year,
-    rf"{YEAR},? (?:the )?{NTH}[- ](?P<unit>quarter|half)\b": Rules._nth_of_year,
     rf"(?P<unit>week) (?P<n>\d\d?)\b(?:,? (?:of )?{YEAR})?": Rules._nth_of_year,
     rf"(?:year|fy) ?{YEAR}(?![-–/]\d\d)": Rules._named_year,
     rf"(?:(?P<decade>(?:1\d|20)?\d0)['’]?\s?s|(?P<word>{'|'.join(DECADES)}))\b": Rules._decade,
     rf"{NTH}[- ]centur(?:y|ies)\b": Rules._century,
     r"(?P<year>(?:1\d|20)\d\d)[-–/](?P<two>\d\d)(?![\d/-])": Rules._two_years,
     r"(?P<year>(?:19|20)\d\d)[-/](?P<m>0?[1-9]|1[0-2])(?![\d/-])": Rules._month_in_figures,
-    r"(?P<m>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?!\d)": Rules._month_in_figures,
     rf"(?:{STEP} )?{LEAD}(?P<one>\d\d?)/(?P<two>\d\d?)(?![\d/%]|\.\d| of\b)": Rules._in_figures,
     YEAR: Rules._lone_year,
     rf"(?:day (?P<way>before|after) )?(?P<word>{'|'.join(TODAY)})\b": Rules._today,
@@ -453,7 +443,6 @@ RULES: Final = compiled({
     rf"{STEP} (?:{MONTH}|{SEASON})(?! \d)": Rules._stepped_month,
     rf"{STEP} (?P<time>morning|afternoon|evening|night)\b": Rules._part_of_day,
     rf"{COUNT} {UNIT} (?P<way>ago|earlier|later|hence|previously|from (?:now|today))\b": Rules._ago,
-    r"(?P<unit>week|weekend|month|quarter|year) (?P<way>after next|before last)\b": Rules._beyond,
     rf"(?:(?P<within>with)?in) {COUNT} {UNIT}": Rules._ahead,
     rf"{WEEKDAY}(?:,? (?:the )?(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL}(?! [a-z])"
     r"|(?:1[3-9]|2\d|3[01])\b(?![:/.-]\d| ?[ap]m)))?": Rules._weekday,

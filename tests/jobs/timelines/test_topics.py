@@ -4,8 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from quern.jobs.timelines.granularity import granularity
-from quern.jobs.timelines.topics import keywords, name_key
+from quern.jobs.timelines.topics import granularity, keywords, name_key
 
 FIRST = date(2024, 1, 1)
 
