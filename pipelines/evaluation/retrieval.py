@@ -38,17 +38,11 @@ class EvaluationError(QuernError):
 
 @dataclass(frozen=True)
 class Gold:
-    """Questions that have evidence, and that evidence as `ir_measures` takes it.
-
-    Attributes:
-        questions: The questions.
-        judgements: One judgement per question and evidence document.
-        documents: The documents that they name.
-    """
+    """Questions that have evidence, and that evidence as `ir_measures` takes it."""
 
     questions: list[Question]
-    judgements: list[ir_measures.Qrel]
-    documents: GoldDocuments
+    judgements: list[ir_measures.Qrel]  # One per question and evidence document.
+    documents: GoldDocuments  # Those that the questions name.
 
 
 def evaluate(

@@ -35,15 +35,10 @@ class TrecError(QuernError):
 
 @dataclass(frozen=True)
 class Judged:
-    """Topics with what was judged of them.
+    """Topics with what was judged of them."""
 
-    Attributes:
-        questions: The topics that have relevant documents, with these as their evidence.
-        grades: Grades above 0, by query and document.
-    """
-
-    questions: list[Question]
-    grades: dict[tuple[str, str], int]
+    questions: list[Question]  # Those that have relevant documents, with these as their evidence.
+    grades: dict[tuple[str, str], int]  # Above 0, by query and document.
 
 
 def read_judged(topics: Path, qrels: Path) -> Judged:

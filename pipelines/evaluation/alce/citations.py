@@ -33,19 +33,12 @@ def entails_by(reasoner: Reasoner, encode: Encode | None = None) -> Entails:
 
 @dataclass(frozen=True)
 class CitationCounts:
-    """The citations of an answer, counted.
+    """The citations of an answer, counted."""
 
-    Attributes:
-        sentences: Sentences of the answer.
-        recalled: Those that are entailed by their citations together.
-        citations: Citations of sentences whose citations all exist.
-        precise: Those that are of use.
-    """
-
-    sentences: int = 0
-    recalled: int = 0
-    citations: int = 0
-    precise: int = 0
+    sentences: int = 0  # Of the answer.
+    recalled: int = 0  # Sentences that are entailed by their citations together.
+    citations: int = 0  # Of sentences whose citations all exist.
+    precise: int = 0  # Citations that are of use.
 
     @property
     def recall(self) -> float:
