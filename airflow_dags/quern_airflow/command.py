@@ -48,17 +48,11 @@ def find_command() -> list[str]:
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended.
+    """A command that has ended."""
 
-    Attributes:
-        code: Its exit code.
-        output: What it printed on standard output.
-        last: The last line on standard error that says something: where it failed, why.
-    """
-
-    code: int
-    output: str
-    last: str
+    code: int  # Its exit code.
+    output: str  # What it printed on standard output.
+    last: str  # The last line on standard error that says something: where it failed, why.
 
 
 class GuardedCommand:

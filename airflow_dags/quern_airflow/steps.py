@@ -27,15 +27,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class BuildStep:
-    """A step of a build as an orchestrator sees it.
+    """A step of a build as an orchestrator sees it."""
 
-    Attributes:
-        name: As `quern stage` takes it.
-        upstream: The steps that must be finished before.
-    """
-
-    name: str
-    upstream: tuple[str, ...]
+    name: str  # As `quern stage` takes it.
+    upstream: tuple[str, ...]  # The steps that must be finished before.
 
 
 def build_steps() -> tuple[BuildStep, ...]:

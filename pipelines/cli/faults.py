@@ -21,10 +21,6 @@ _GOES_ON: Final = (
 )
 
 
-# Bytes free on a disk that is not full.
-_MUCH: Final = 64 << 20
-
-
 def sentence(error: BaseException, arguments: Sequence[str]) -> str | None:
     """What to tell of `error`, given the arguments of the command; None where it is a fault of Quern."""
     if isinstance(error, ModuleNotFoundError):
@@ -72,7 +68,7 @@ def _where(path: Path, error: BaseException) -> str:
     if isinstance(error, NoRoomError):
         return f"for {path}: {_size(error.needed)} needed, {_size(error.free)} free"
     free = free_bytes(path)
-    if free < _MUCH:
+    if free < 64 << 20:  # A disk that is not full has more.
         return f"for {path}: {_size(free)} free, now that what was begun is deleted"
     # It is another disk, of another machine perhaps, or a quota.
     return f"where this command writes, and {path} has {_size(free)} free"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import load_settings, print_json
-
-if TYPE_CHECKING:
-    from quern.pipelines.judging.run import Report
 
 app = cli.new_app("")
 
@@ -64,7 +61,7 @@ def judge(
     from quern.pipelines.judging.people import measured, read_people
     from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
     from quern.pipelines.judging.run import judge_answers
-    from quern.pipelines.judging.views import write_page
+    from quern.pipelines.judging.views import as_tree, render, write_page
 
     generator = load_settings(settings, override).generator
     model, by = generator.kind != "rules", identity(generator)
@@ -86,15 +83,9 @@ def judge(
     }
     title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
     write_page(report, out / "index.html", title=title, facts=facts)
-    _tell(report, file.rejected, out, as_json=as_json)
-
-
-def _tell(report: Report, rejected: Any, out: Path, *, as_json: bool) -> None:
-    from quern.pipelines.judging.views import as_tree, render
-
     if as_json:
-        print_json({**as_tree(report), "rejected": dict(sorted(rejected.items())), "out": str(out)})
+        print_json({**as_tree(report), "rejected": dict(sorted(file.rejected.items())), "out": str(out)})
         return
     typer.echo(render(report))
-    cli.tell_rejected(rejected, "answer", out)
+    cli.tell_rejected(file.rejected, "answer", out)
     typer.echo(f"report: {out / 'index.html'}")

@@ -112,18 +112,17 @@ def evaluate(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     chosen = find_recipes(recipes)
-    judged = read_judged(topics, qrels) if topics and qrels else None
+    asked, grades = read_judged(topics, qrels) if topics and qrels else (None, None)
     searcher = open_searcher(warehouse, snapshot, settings, override, where)
-    asked = judged.questions if judged else read_questions(questions or Path())
     figures = run_evaluation(
         searcher,
-        asked,
+        asked or read_questions(questions or Path()),
         chosen,
         ks,
         answers=answers,
         by_type=types,
         trec=trec,
-        grades=judged.grades if judged else None,
+        grades=grades,
         run_out=run_out,
     )
     _print_figures(figures, as_json=as_json)

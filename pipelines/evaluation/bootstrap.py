@@ -85,16 +85,12 @@ def _quantiles(values: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95 % interval, of 1,000 resamples; NaN where nothing was measured.
-
-    Attributes:
-        questions: Questions that it is taken over.
-    """
+    """A figure with its 95 % interval, of 1,000 resamples; NaN where nothing was measured."""
 
     value: float
     low: float
     high: float
-    questions: int
+    questions: int  # That it is taken over.
 
 
 def ratio_figures(shares: Mapping[str, tuple[Numbers, Numbers]]) -> dict[str, Figure]:

@@ -18,35 +18,20 @@ from quern.schemas.answers import Question
 
 @dataclass(frozen=True)
 class ComparedRecipe:
-    """A figure of a recipe, and how far it is above the baseline's.
-
-    Attributes:
-        recipe: Name of the recipe.
-        figure: `recall@k`, `all_evidence@k` or `mrr`.
-        questions: Questions that it is a mean over.
-        value: The mean.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        difference: The mean less that of the baseline; 0 for the baseline itself.
-        difference_low: Lower end of the 95 % interval of the paired difference.
-        difference_high: Upper end.
-        better: Questions that it does better on than the baseline.
-        worse: Questions that it does worse on.
-        certain: Whether the interval of the difference leaves out 0.
-    """
+    """A figure of a recipe, and how far it is above the baseline's."""
 
     recipe: str
-    figure: str
-    questions: int
-    value: float
+    figure: str  # `recall@k`, `all_evidence@k` or `mrr`.
+    questions: int  # That it is a mean over.
+    value: float  # The mean, with its 95 % interval from `low` to `high`.
     low: float
     high: float
-    difference: float
+    difference: float  # Of the mean to that of the baseline, paired, with its 95 % interval; 0 for the baseline itself.
     difference_low: float
     difference_high: float
-    better: int
-    worse: int
-    certain: bool
+    better: int  # Questions that it does better on than the baseline.
+    worse: int  # Questions that it does worse on.
+    certain: bool  # Whether the interval of the difference leaves out 0.
 
 
 def compared(

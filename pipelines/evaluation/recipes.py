@@ -39,17 +39,8 @@ def evaluate(
     A figure of answers has its 95 % interval as `FIGURE_low` and `FIGURE_high`, and the number of questions that it is
     taken over as `FIGURE_questions`.
 
-    Args:
-        searcher: The snapshot that is asked.
-        questions: With gold evidence, gold answers, or both.
-        recipes: The recipes.
-        ks: Cut-offs of the figures of retrieval.
-        answers: Whether answers are measured: by all recipes, or by none; by default by the one that answers unless
-            another is named, if it is among them. Questions without gold answers have none to be measured.
-        by_type: Also under `RECIPE TYPE`, for each type that questions have.
-        trec: Folder for TREC's files.
-        grades: How relevant documents of the evidence are, by query and document; by default all alike.
-        run_out: File or folder for what recipes find, in TREC's form.
+    `answers` says whether answers are measured, by all recipes or by none; by default by the one that answers unless
+    another is named, if it is among them. Questions without gold answers have none to be measured.
 
     Raises:
         EvaluationError: There is nothing to measure, or none of the evidence is in the snapshot.

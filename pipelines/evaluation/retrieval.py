@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quern.indexes.vectors import Positions
 from quern.pipelines.evaluation.gold import GoldDocuments, gold_documents
 from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch
@@ -39,17 +38,11 @@ class EvaluationError(QuernError):
 
 @dataclass(frozen=True)
 class Gold:
-    """Questions that have evidence, and that evidence as `ir_measures` takes it.
-
-    Attributes:
-        questions: The questions.
-        judgements: One judgement per question and evidence document.
-        documents: The documents that they name.
-    """
+    """Questions that have evidence, and that evidence as `ir_measures` takes it."""
 
     questions: list[Question]
-    judgements: list[ir_measures.Qrel]
-    documents: GoldDocuments
+    judgements: list[ir_measures.Qrel]  # One per question and evidence document.
+    documents: GoldDocuments  # Those that the questions name.
 
 
 def evaluate(
@@ -80,6 +73,9 @@ def evaluate(
     gold = gold_of(searcher, questions, grades)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
     named = metric_names(ks, graded=grades is not None)
+    types = np.array([q.type or "" for q in gold.questions])
+    groups = {"": np.arange(len(types))}
+    groups |= {t: np.flatnonzero(types == t) for t in sorted(set(types.tolist()) - {""})} if by_type else {}
     figures: dict[str, dict[str, float]] = {}
     if trec:
         write_judgements(trec / "qrels.txt", gold.judgements)
@@ -90,7 +86,8 @@ def evaluate(
                 folder if folder.suffix and folder is run_out else folder / f"{recipe.name}.run", recipe.name, run
             )
         values = run_metrics(run, gold, [*named.values()])
-        for title, mine in _groups(recipe.name, gold, by_type=by_type).items():
+        for title, mine in groups.items():
+            title = f"{recipe.name} {title}".rstrip()
             figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
             figures[title]["questions"] = len(mine)
     return figures
@@ -118,24 +115,13 @@ def figures_of_run(run: Sequence[ir_measures.ScoredDoc], judged: Grades, ks: Seq
 
 def metric_names(ks: Sequence[int], *, graded: bool = False) -> dict[str, str]:
     """Names of figures, with what `ir_measures` calls them; nDCG only where evidence has grades."""
-    names = (*_NAMES, ("ndcg", "nDCG")) if graded else _NAMES
-    return {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in names} | {"mrr": "RR"}
+    names = {"recall": "R", "all_evidence": "AllEvidence"} | ({"ndcg": "nDCG"} if graded else {})
+    return {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in names.items()} | {"mrr": "RR"}
 
 
 def recipe_run(batch: Batch, recipe: Recipe, gold: Gold, ks: Sequence[int]) -> list[ir_measures.ScoredDoc]:
     """What a recipe finds for the questions of `gold`, without chunks that repeat a better one."""
-    return document_run(batch, selected(batch, recipe.rank(batch)), gold, max(*ks, _DEPTH))
-
-
-def _groups(recipe: str, gold: Gold, *, by_type: bool) -> dict[str, Positions]:
-    """Titles of a recipe's rows, each with the positions of its questions."""
-    types = np.array([q.type or "" for q in gold.questions])
-    named = sorted(set(types.tolist()) - {""}) if by_type else []
-    return {recipe: np.arange(len(types)), **{f"{recipe} {t}": np.flatnonzero(types == t) for t in named}}
-
-
-_DEPTH = 100  # Documents of a ranking that are looked at.
-_NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))
+    return document_run(batch, selected(batch, recipe.rank(batch)), gold, max(*ks, 100))
 
 
 def gold_of(searcher: Searcher, questions: Sequence[Question], grades: Grades | None = None) -> Gold:

@@ -13,7 +13,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -33,21 +32,8 @@ class TrecError(QuernError):
     """Files that cannot be read or written; the message names file and line, and says why."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Topics with what was judged of them.
-
-    Attributes:
-        questions: The topics that have relevant documents, with these as their evidence.
-        grades: Grades above 0, by query and document.
-    """
-
-    questions: list[Question]
-    grades: dict[tuple[str, str], int]
-
-
-def read_judged(topics: Path, qrels: Path) -> Judged:
-    """The topics of a file that have relevant documents.
+def read_judged(topics: Path, qrels: Path) -> tuple[list[Question], dict[tuple[str, str], int]]:
+    """The topics of a file that have relevant documents, with these as their evidence; grades above 0.
 
     Raises:
         TrecError: A file cannot be read, or has a line that is none of its kind; or no topic is judged.
@@ -65,7 +51,7 @@ def read_judged(topics: Path, qrels: Path) -> Judged:
     if not questions:
         first = f"{next(iter(asked))!r} and {next(iter(relevant))!r}" if asked and relevant else "one of them is empty"
         raise TrecError(f"no topic of {topics} has a relevant document in {qrels}: their first ids are {first}")
-    return Judged(questions, grades)
+    return questions, grades
 
 
 def read_qrels(path: Path) -> dict[tuple[str, str], int]:

@@ -27,17 +27,11 @@ OPINIONS: Final = tuple(name for name, criterion in CRITERIA.items() if criterio
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge.
+    """A judge."""
 
-    Attributes:
-        name: `gold`, a criterion, or `prefer_` and an aspect.
-        most: The largest value that it gives.
-        needs: What its rule goes by.
-    """
-
-    name: str
-    most: float
-    needs: str
+    name: str  # `gold`, a criterion, or `prefer_` and an aspect.
+    most: float  # The largest value that it gives.
+    needs: str  # What its rule goes by.
 
     @property
     def task(self) -> Task[Any, Any]:

@@ -45,35 +45,21 @@ _SUPPORT: Final = ("factuality", "numerical_precision", "timeliness", "citation"
 
 
 class Agreement(BaseModel):
-    """How far people agree with a judge.
-
-    Attributes:
-        judge: Name of the judge.
-        version: Of its task.
-        by: `rules`, or kind and name of the model.
-        set: Of judgements of people.
-        against: What people judged: `overall`, `correctness`, `completeness`, `support`.
-        measure: Of pairs `agreement`, of claims the area under ROC.
-        judged: Pairs that it is taken over, people's ties left out; or claims.
-        value: The figure; .5 is chance.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        bias: Of pairwise judges, the share of pairs of which both orders prefer the same place.
-    """
+    """How far people agree with a judge."""
 
     model_config = ConfigDict(frozen=True)
 
     judge: str
-    version: int
-    by: str
-    set: str
-    against: str
+    version: int  # Of its task.
+    by: str  # `rules`, or kind and name of the model.
+    set: str  # Of judgements of people.
+    against: str  # What people judged: `overall`, `correctness`, `completeness`, `support`.
     measure: Literal["agreement", "area under ROC"]
-    judged: int
-    value: float
+    judged: int  # Pairs that it is taken over, people's ties left out; or claims.
+    value: float  # .5 is chance.
     low: float
     high: float
-    bias: float | None = None
+    bias: float | None = None  # Of pairwise judges, the share of pairs of which both orders prefer the same place.
 
     @property
     def touches_chance(self) -> bool:
@@ -98,17 +84,11 @@ def known(measured: Sequence[Agreement], judge: Judge, by: str) -> Agreement | N
 
 @dataclass(frozen=True)
 class People:
-    """Judgements of people.
-
-    Attributes:
-        set: Name of the set.
-        pairs: Two answers each, and people's step by aspect, below zero where the first is the better.
-        claims: A claim each, and whether people said that its evidence supports it.
-    """
+    """Judgements of people."""
 
     set: str
-    pairs: Sequence[tuple[PairInput, Mapping[str, float]]] = ()
-    claims: Sequence[tuple[JudgeInput, str]] = ()
+    pairs: Sequence[tuple[PairInput, Mapping[str, float]]] = ()  # With people's step by aspect, below zero: the first.
+    claims: Sequence[tuple[JudgeInput, str]] = ()  # With the support that people found.
 
 
 def read_people(path: Path) -> People:

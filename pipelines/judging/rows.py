@@ -84,16 +84,11 @@ class Gold:
 
 @dataclass
 class AnswerFile:
-    """The answers of a file, `-` being JSON lines on standard input; to be read once.
-
-    Attributes:
-        gold: Gold answers, which go before those of the file.
-        rejected: Rejects so far, by reason.
-    """
+    """The answers of a file, `-` being JSON lines on standard input; to be read once."""
 
     path: Path
-    gold: Gold = field(default_factory=Gold)
-    rejected: Counter[str] = field(default_factory=Counter)
+    gold: Gold = field(default_factory=Gold)  # They go before those of the file.
+    rejected: Counter[str] = field(default_factory=Counter)  # By reason, so far.
 
     def check(self) -> None:
         """See to it that there is such a file, before anything costly is done.

@@ -31,24 +31,15 @@ _WORST: Final = 50  # Answers whose faults the report tells.
 
 @dataclass
 class Figure:
-    """What one judge said of all answers: its mean with its interval, and how far people agree with the judge.
-
-    Attributes:
-        by: What carries it out: `rules`, or kind and name of the model.
-        agreement: None where the judge was not scored against people.
-        values: Of the answers that it judged.
-        by_rule: How many of them the rule judged.
-        rejected: What was wrong with a model's replies that could not be used.
-        turned: Pairs of which it preferred the same place in both orders, not the same answer.
-    """
+    """What one judge said of all answers: its mean with its interval, and how far people agree with the judge."""
 
     judge: Judge
-    by: str
-    agreement: Agreement | None
-    values: list[float] = field(default_factory=list)
-    by_rule: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    turned: int = 0
+    by: str  # What carries it out: `rules`, or kind and name of the model.
+    agreement: Agreement | None  # None where the judge was not scored against people.
+    values: list[float] = field(default_factory=list)  # Of the answers that it judged.
+    by_rule: int = 0  # How many of them the rule judged.
+    rejected: Counter[str] = field(default_factory=Counter)  # Why replies of a model could not be used.
+    turned: int = 0  # Pairs of which it preferred the same place in both orders, not the same answer.
 
     def add(self, judgement: Judgement) -> None:
         """Count a judgement."""
@@ -99,23 +90,14 @@ class Figure:
 
 @dataclass
 class Report:
-    """What came of judging.
+    """What came of judging."""
 
-    Attributes:
-        answers: Answers of the file.
-        figures: One a judge, of those that judged any answer.
-        silent: Judges that had nothing to go by, with what they need.
-        opinions: Judges that were left out, since only a model has an opinion.
-        alone: Answers without a counterpart in the other file.
-        worst: Answers with most faults.
-    """
-
-    answers: int = 0
-    figures: list[Figure] = field(default_factory=list)
-    silent: dict[str, str] = field(default_factory=dict)
-    opinions: Sequence[str] = ()
-    alone: int = 0
-    worst: list[JudgedAnswer] = field(default_factory=list)
+    answers: int = 0  # Of the file.
+    figures: list[Figure] = field(default_factory=list)  # One a judge, of those that judged any answer.
+    silent: dict[str, str] = field(default_factory=dict)  # Judges that had nothing to go by, with what they need.
+    opinions: Sequence[str] = ()  # Judges that were left out, since they need a model.
+    alone: int = 0  # Answers without a counterpart in the other file.
+    worst: list[JudgedAnswer] = field(default_factory=list)  # Answers with most faults.
 
     @property
     def warnings(self) -> list[str]:

@@ -51,11 +51,7 @@ class _Days:
 
 @dataclass(frozen=True)
 class EventIndex:
-    """Keys, sources and names of a snapshot's events; some 300 bytes of memory an event.
-
-    Attributes:
-        snapshot: The snapshot.
-    """
+    """Keys, sources and names of a snapshot's events; some 300 bytes of memory an event."""
 
     snapshot: Snapshot
 

@@ -48,17 +48,11 @@ class TimelineError(QuernError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of a timeline is wanted.
+    """What of a timeline is wanted."""
 
-    Attributes:
-        start: Events that end before this day are left out.
-        end: Events that begin after this day are left out.
-        most: Most events; those that fit best stay.
-    """
-
-    start: date | None = None
-    end: date | None = None
-    most: int | None = None
+    start: date | None = None  # Events that end before this day are left out.
+    end: date | None = None  # Events that begin after this day are left out.
+    most: int | None = None  # Those that fit best stay.
 
     def holds(self, event: TimelineEvent) -> bool:
         """Whether an event lies within the days wanted."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Final
 
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.lines import plain
@@ -34,20 +33,12 @@ def _event(event: TimelineEvent, width: int) -> list[str]:
     when = event.timex.replace("/", " to ")
     when = f"{when} ({', '.join(shown)})" if shown else when
     quote = f"“{plain(' '.join(event.summary.split()))}”"
-    title = quote if _repeats(event) else plain(event.title)
+    words, told = (" ".join(re.split(r"[\W_]+", text)).strip().casefold() for text in (event.title, event.summary))
+    title = quote if f"{told} ".startswith(f"{words} ") else plain(event.title)  # It may repeat the sentence.
     lines = textwrap.wrap(f"{plain(when)}  {title}", width, subsequent_indent=" " * _INDENT)
     if title != quote:
         lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
     return lines + [f"{' ' * _INDENT}{plain(line)}" for line in dict.fromkeys(map(_source, event.sources))]
-
-
-def _repeats(event: TimelineEvent) -> bool:
-    """Whether the title is the sentence again, or its beginning."""
-    title, quote = (_WORDS.sub(" ", text).strip().casefold() for text in (event.title, event.summary))
-    return f"{quote} ".startswith(f"{title} ")
-
-
-_WORDS: Final = re.compile(r"[\W_]+")
 
 
 def _source(source: TimelineSource) -> str:

@@ -77,20 +77,13 @@ def _of_completeness(given: JudgeInput) -> Weighed:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion.
-
-    Attributes:
-        asks: What is judged, in words for a model.
-        fault: What costs a point; of insightfulness what earns one.
-        weigh: What a rule finds; None where only a model can judge.
-        needs: What the rule goes by, in words for a reader.
-    """
+    """A criterion."""
 
     name: str
-    asks: str
-    fault: str
-    weigh: Callable[[JudgeInput], Weighed] | None = None
-    needs: str = "a model"
+    asks: str  # What is judged, in words for a model.
+    fault: str  # What costs a point; of insightfulness what earns one.
+    weigh: Callable[[JudgeInput], Weighed] | None = None  # None where only a model can judge.
+    needs: str = "a model"  # What the rule goes by, in words for a reader.
 
 
 CRITERIA: Final[Mapping[str, Criterion]] = {

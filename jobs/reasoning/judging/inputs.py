@@ -17,15 +17,10 @@ _SHOWN: Final = 8  # Passages in a prompt.
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes:
-        text: Its words, without marks of citation.
-        cites: Places, from 0, of the passages that it names as its sources.
-    """
-
-    text: str
-    cites: Sequence[int] = ()
+    text: str  # Its words, without marks of citation.
+    cites: Sequence[int] = ()  # Places, from 0, of the passages that it names as its sources.
 
     @property
     def cited(self) -> str:
@@ -35,20 +30,13 @@ class Statement:
 
 @dataclass(frozen=True)
 class JudgeInput:
-    """An answer to be judged.
-
-    Attributes:
-        statements: Its sentences; none where the question was refused.
-        gold: The gold answer and its aliases; None where none is known, empty where there is known to be no answer.
-        evidence: The passages that it was made from; none where they are not known.
-        as_of: The day on which it was asked, where that is known.
-    """
+    """An answer to be judged."""
 
     question: str
-    statements: Sequence[Statement]
-    gold: Sequence[str] | None = None
-    evidence: Sequence[Passage] = ()
-    as_of: date | None = None
+    statements: Sequence[Statement]  # None where the question was refused.
+    gold: Sequence[str] | None = None  # With aliases; None where none is known, empty where there is no answer.
+    evidence: Sequence[Passage] = ()  # What it was made from, as far as that is known.
+    as_of: date | None = None  # The day on which it was asked, where that is known.
 
     @cached_property
     def answer(self) -> str:

@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from quern.jobs.reasoning.entailment.features import Encode, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.entailment.task import entailment_task
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.evaluation.alce.sentences import CitedSentence
-
-MOST_CITATIONS: Final = 3
+from quern.pipelines.evaluation.alce.records import AlceRecord
 
 Entails = Callable[[Sequence[EntailmentInput]], list[bool]]
 
@@ -35,35 +32,13 @@ def entails_by(reasoner: Reasoner, encode: Encode | None = None) -> Entails:
 
 
 @dataclass(frozen=True)
-class CitedAnswer:
-    """An answer whose citations are measured.
-
-    Attributes:
-        question: What was asked.
-        sentences: The answer; none where there is none.
-        documents: What it may cite; a document's number is its place, counted from 1.
-    """
-
-    question: str
-    sentences: Sequence[CitedSentence]
-    documents: Sequence[Passage]
-
-
-@dataclass(frozen=True)
 class CitationCounts:
-    """The citations of an answer, counted.
+    """The citations of an answer, counted."""
 
-    Attributes:
-        sentences: Sentences of the answer.
-        recalled: Those that are entailed by their citations together.
-        citations: Citations of sentences whose citations all exist.
-        precise: Those that are of use.
-    """
-
-    sentences: int = 0
-    recalled: int = 0
-    citations: int = 0
-    precise: int = 0
+    sentences: int = 0  # Of the answer.
+    recalled: int = 0  # Sentences that are entailed by their citations together.
+    citations: int = 0  # Of sentences whose citations all exist.
+    precise: int = 0  # Citations that are of use.
 
     @property
     def recall(self) -> float:
@@ -89,7 +64,7 @@ class _Cited:
         return replace(self.given, passages=passages)
 
 
-def citation_counts(answers: Sequence[CitedAnswer], entails: Entails) -> list[CitationCounts]:
+def citation_counts(answers: Sequence[AlceRecord], entails: Entails) -> list[CitationCounts]:
     """The counts of each answer; all sentences are judged together, in three rounds."""
     cited = [one for n, answer in enumerate(answers) for one in _citing(n, answer)]
     held = [one for one, is_so in zip(cited, entails([c.given for c in cited]), strict=True) if is_so]
@@ -107,11 +82,11 @@ def citation_counts(answers: Sequence[CitedAnswer], entails: Entails) -> list[Ci
     return [CitationCounts(len(a.sentences), recalled[n], named[n], precise[n]) for n, a in enumerate(answers)]
 
 
-def _citing(number: int, answer: CitedAnswer) -> list[_Cited]:
+def _citing(number: int, answer: AlceRecord) -> list[_Cited]:
     last = len(answer.documents)
     return [
         _Cited(number, EntailmentInput(s.text, [answer.documents[n - 1] for n in named], answer.question))
         for s in answer.sentences
         if s.citations and all(1 <= n <= last for n in s.citations)
-        for named in [s.citations[:MOST_CITATIONS]]
+        for named in [s.citations[:3]]
     ]

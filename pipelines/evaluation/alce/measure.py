@@ -20,7 +20,7 @@ from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.judging import overlap
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.vectors.embed import Embedder
-from quern.pipelines.evaluation.alce.citations import CitedAnswer, Entails, citation_counts, entails_by
+from quern.pipelines.evaluation.alce.citations import Entails, citation_counts, entails_by
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
 from quern.pipelines.evaluation.alce.sentences import listed, without_marks
 from quern.pipelines.evaluation.bootstrap import Figure, Numbers, flat, mean_figures, statistic_figures
@@ -72,7 +72,7 @@ PER_QUESTION: Final = ("exact_match_recall", "alce_citation_recall", "alce_citat
 
 def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
     """What each answer is worth; all that must be entailed is judged together."""
-    cited = citation_counts([CitedAnswer(r.question, r.sentences, r.documents) for r in records], entails)
+    cited = citation_counts(records, entails)
     said = [without_marks(r.output) for r in records]
     asked = [
         EntailmentInput(claim, [Passage(text)] if text else [], record.question)

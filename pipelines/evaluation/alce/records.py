@@ -28,27 +28,16 @@ _FORM: Final = 'ALCE\'s {"data": [{"question", "output", "docs"}, ...]}, or a li
 
 @dataclass(frozen=True)
 class AlceRecord:
-    """An answer, and what it is measured by.
-
-    Attributes:
-        question: What was asked.
-        output: The answer as text, with its marks or without; empty where there is none.
-        sentences: The same by sentences, or by items of a list.
-        documents: What it may cite; a document's number is its place, counted from 1.
-        short_answers: The aliases of each short answer that it should have.
-        items: The aliases of each item of the gold list.
-        claims: What it should entail.
-        type: Kind of question, where the file gives one.
-    """
+    """An answer, and what it is measured by."""
 
     question: str
-    output: str
-    sentences: Sequence[CitedSentence]
-    documents: Sequence[Passage]
-    short_answers: Sequence[Sequence[str]] = ()
-    items: Sequence[Sequence[str]] = ()
-    claims: Sequence[str] = ()
-    type: str = ""
+    output: str  # The answer as text, with its marks or without; empty where there is none.
+    sentences: Sequence[CitedSentence]  # The same by sentences, or by items of a list.
+    documents: Sequence[Passage]  # What it may cite; a document's number is its place, counted from 1.
+    short_answers: Sequence[Sequence[str]] = ()  # The aliases of each one that it should have.
+    items: Sequence[Sequence[str]] = ()  # The aliases of each item of the gold list.
+    claims: Sequence[str] = ()  # What it should entail.
+    type: str = ""  # Kind of question, where the file gives one.
 
 
 def record_of(answer: Answer, short_answers: Sequence[Sequence[str]]) -> AlceRecord:

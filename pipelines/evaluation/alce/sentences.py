@@ -20,15 +20,10 @@ _END_OF_TURN: Final = "<|im_end|>"  # ALCE takes this mark of a chat out of answ
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes:
-        text: Its words, without marks of citations.
-        citations: Numbers of the documents that it cites, counted from 1, in the order of the text.
-    """
-
-    text: str
-    citations: tuple[int, ...]
+    text: str  # Its words, without marks of citations.
+    citations: tuple[int, ...]  # Numbers of the documents that it cites, counted from 1, in the order of the text.
 
 
 def first_line(output: str) -> str:

@@ -28,41 +28,23 @@ from quern.schemas.answers import Answer, Question
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an answer is worth.
-
-    Attributes:
-        answerable: Whether the question has a gold answer.
-        found: Whether it was answered.
-        polarity: The gold answer where it is yes or no.
-        exact: Exact match of the short answer, and the best of the short and the whole one.
-        f1: Token F1, likewise.
-        gold_words: Whether the answer holds the words of the gold answer.
-        right: The same; of a gold yes or no, whether the answer says so too.
-        evidence: Whether the evidence answers: the chunks that were found hold the words of the gold answer, or, of a
-            gold yes or no, come from all gold documents.
-        judgeable: Whether that can be told: not of a gold yes or no whose evidence is not named, since every text would
-            do. Such a question counts in neither `brier` nor `ece`.
-        cited: Its citations, where the question names its evidence.
-        named: Whether the question names its evidence.
-        words: Its length.
-        alce: What it is worth by ALCE's measures; nothing where they are not taken.
-    """
+    """What an answer is worth."""
 
     type: str
-    answerable: bool
-    found: bool
+    answerable: bool  # Whether the question has a gold answer.
+    found: bool  # Whether it was answered.
     probability: float
-    polarity: str | None
-    exact: tuple[float, float]
-    f1: tuple[float, float]
-    gold_words: float
-    right: float
-    evidence: float
-    judgeable: bool
-    cited: Cited
-    named: bool
-    words: int
-    alce: alce.Worth = alce.NOTHING
+    polarity: str | None  # The gold answer where it is yes or no.
+    exact: tuple[float, float]  # Exact match of the short answer, and the best of the short and the whole one.
+    f1: tuple[float, float]  # Token F1, likewise.
+    gold_words: float  # Whether the answer holds the words of the gold answer.
+    right: float  # The same; of a gold yes or no, whether the answer says so too.
+    evidence: float  # Whether the chunks found hold the gold words, or, of a yes or no, come from all gold documents.
+    judgeable: bool  # Whether that can be told: of a yes or no only where the question names its evidence.
+    cited: Cited  # Its citations, where the question names its evidence.
+    named: bool  # Whether the question names its evidence.
+    words: int  # Its length.
+    alce: alce.Worth = alce.NOTHING  # By ALCE's measures; nothing where they are not taken.
 
 
 def is_measured(question: Question) -> bool:

@@ -5,14 +5,9 @@ Arrays have one value per question: `probability`, and 1 or 0 for what came true
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from quern.pipelines.evaluation.bootstrap import Numbers
-
-BINS: Final = 10
-FALSE_REFUSALS: Final = 0.08  # The share of answerable questions that may be refused where refusing is compared.
 
 
 def risk_coverage(probability: Numbers, right: Numbers) -> Numbers:
@@ -40,7 +35,7 @@ def calibration_error(probability: Numbers, happened: Numbers) -> float:
     if not len(happened):
         return float("nan")
     apart = (probability - _of_its_like(probability, happened))[np.argsort(probability, kind="stable")]
-    starts = np.unique(np.arange(BINS) * len(apart) // BINS)
+    starts = np.unique(np.arange(10) * len(apart) // 10)
     return float(np.abs(np.add.reduceat(apart, starts)).sum() / len(apart))
 
 
@@ -53,7 +48,7 @@ def area_under_roc(probability: Numbers, answerable: Numbers) -> float:
     return float(below.sum() / 2.0 / len(yes) / len(no))
 
 
-def refused_at(probability: Numbers, answerable: Numbers, most_false: float = FALSE_REFUSALS) -> float:
+def refused_at(probability: Numbers, answerable: Numbers, most_false: float = 0.08) -> float:
     """The share of unanswerable questions refused by the threshold that refuses `most_false` of the answerable ones."""
     yes, no = np.sort(probability[answerable == 1]), probability[answerable == 0]
     if not len(yes) or not len(no):

@@ -22,29 +22,16 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 @dataclass(frozen=True)
 class Cited:
-    """The citations of one answer, counted; a citation counts once for each sentence that rests on it.
+    """The citations of one answer, counted; a citation counts once for each sentence that rests on it."""
 
-    Attributes:
-        sentences: Sentences of the answer.
-        cited: Those with a citation.
-        supported: Those with citations whose quotes, read on their days of publication, together hold every number of
-            the sentence: `8 May 2024` may rest on `on 8 May` in a page of that year, or on `Wednesday` in one of that
-            day.
-        citations: Citations of all sentences.
-        gold: Those whose source is one that the question names.
-        precise: Those of them whose sentence is supported.
-        quotes: Quotes, those among them that the gate on quotes dropped.
-        equal: Those that equal `documents.text` at their span.
-    """
-
-    sentences: int
-    cited: int
-    supported: int
-    citations: int
-    gold: int
-    precise: int
-    quotes: int
-    equal: int
+    sentences: int  # Of the answer.
+    cited: int  # Sentences with a citation.
+    supported: int  # Those whose quotes, read on their days of publication, together hold every number of it.
+    citations: int  # Of all sentences.
+    gold: int  # Citations of a source that the question names.
+    precise: int  # Those of them whose sentence is supported.
+    quotes: int  # With those that the gate on quotes dropped.
+    equal: int  # Quotes that equal `documents.text` at their span.
 
 
 def cited_of(snapshot: Snapshot, answers: Sequence[Answer], accepted: Sequence[frozenset[str]]) -> list[Cited]:

@@ -41,42 +41,25 @@ from quern.schemas.settings import Settings
 
 @dataclass(frozen=True)
 class BuildRecord:
-    """What a build of a sweep made and cost.
+    """What a build of a sweep made and cost."""
 
-    Attributes:
-        build_id: The snapshot.
-        seconds: Time of the build.
-        peak_bytes: Largest memory of its processes together.
-        rows: Rows of each table.
-        index_bytes: Bytes of vectors and edges that a search holds in memory.
-        reused: Per job, the rows that the memo had.
-        computed: Per job, the rows that it lacked.
-    """
-
-    build_id: str
+    build_id: str  # The snapshot.
     seconds: float
-    peak_bytes: int
-    rows: dict[str, int]
-    index_bytes: int
-    reused: dict[str, int] = field(default_factory=dict)
-    computed: dict[str, int] = field(default_factory=dict)
+    peak_bytes: int  # Largest memory of its processes together.
+    rows: dict[str, int]  # Of each table.
+    index_bytes: int  # Of vectors and edges that a search holds in memory.
+    reused: dict[str, int] = field(default_factory=dict)  # Per job, the rows that the memo had.
+    computed: dict[str, int] = field(default_factory=dict)  # Per job, the rows that it lacked.
 
 
 @dataclass(frozen=True)
 class PointRecord:
-    """The figures of one point.
+    """The figures of one point."""
 
-    Attributes:
-        query_ids: Questions that have evidence; where answers are measured, then others that have a gold answer.
-        types: Their types, empty where they have none.
-        values: Metric to one value per question, NaN where it has none.
-        seconds: Time of the recipe over all questions, their vectors given.
-    """
-
-    query_ids: list[str]
-    types: list[str]
-    values: dict[str, list[float]]
-    seconds: float
+    query_ids: list[str]  # Those that have evidence; where answers are measured, then others that have a gold answer.
+    types: list[str]  # Empty where a question has none.
+    values: dict[str, list[float]]  # Metric to one value per question, NaN where it has none.
+    seconds: float  # Of the recipe over all questions, their vectors given.
 
 
 def make_build(wanted: Build, root: Path) -> BuildRecord:

@@ -26,18 +26,11 @@ from quern.schemas.words.meant import no_such
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement.
+    """One measurement."""
 
-    Attributes:
-        id: Digest of all that the figures depend on; name of its file.
-        dataset: Name of the dataset.
-        choice: Recipe, and settings in which it differs from the sweep's.
-        settings: All settings.
-    """
-
-    id: str
+    id: str  # Digest of all that the figures depend on; name of its file.
     dataset: str
-    choice: Choice
+    choice: Choice  # Recipe, and settings in which it differs from the sweep's.
     settings: Settings
 
     @property
@@ -48,19 +41,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Build:
-    """A build that points share.
+    """A build that points share."""
 
-    Attributes:
-        id: Digest of code, documents and the settings that a build depends on.
-        dataset: Name of the dataset.
-        source: What is built.
-        points: The points that search it, whose settings differ in the search alone.
-    """
-
-    id: str
+    id: str  # Digest of code, documents and the settings that a build depends on.
     dataset: str
     source: Path
-    points: tuple[Point, ...]
+    points: tuple[Point, ...]  # They search it, and their settings differ in the search alone.
 
     @property
     def settings(self) -> Settings:
@@ -70,27 +56,16 @@ class Build:
 
 @dataclass(frozen=True)
 class Plan:
-    """All points of a sweep.
-
-    Attributes:
-        sweep: What was asked for.
-        sources: Datasets that are there, with absolute paths.
-        absent: Names of datasets that are not there.
-        points: Each distinct point once.
-        builds: In the order to be built: builds that share most of their work are neighbours.
-        grids: (grid, point) for each point of each grid; a point may be of several.
-        baseline: Dataset to the id of its baseline point.
-        comparisons: (name, dataset, id of the first point, id of the second).
-    """
+    """All points of a sweep."""
 
     sweep: Sweep
-    sources: dict[str, Dataset]
-    absent: list[str]
-    points: dict[str, Point]
-    builds: list[Build]
-    grids: list[tuple[str, str]]
-    baseline: dict[str, str]
-    comparisons: list[tuple[str, str, str, str]]
+    sources: dict[str, Dataset]  # Datasets that are there, with absolute paths.
+    absent: list[str]  # Names of datasets that are not there.
+    points: dict[str, Point]  # By id, each distinct point once.
+    builds: list[Build]  # In the order to be built: those that share most of their work are neighbours.
+    grids: list[tuple[str, str]]  # (grid, point) for each point of each grid; a point may be of several.
+    baseline: dict[str, str]  # Dataset to the id of its baseline point.
+    comparisons: list[tuple[str, str, str, str]]  # (name, dataset, id of the first point, id of the second).
 
 
 def label(choice: Choice) -> str:

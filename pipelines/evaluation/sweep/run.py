@@ -109,24 +109,28 @@ class _Task:
     sweep: Sweep
 
     def run(self) -> BuildRecord | PointRecord | _Failure:
-        """Carry it out in a worker; errors are told in words, as not every exception can be sent to another process."""
+        """Carry it out in a worker; errors are told in words, as not every exception can be sent to another process.
+
+        Raises:
+            OSError: A disk is full or fails.
+        """
         try:
             if isinstance(self.of, Build):
                 return make_build(self.of, self.root)
             return measure_point(self.of, self.root, self.build_id, self.dataset, self.sweep)
         except Exception as error:  # Whatever one point does, the others must be measured.
             log.warning("failed: %s %s", self.of.dataset, self.of.id, exc_info=True)
-            fault = disk_fault(error)  # What may not be read is one dataset's own.
-            code = 0 if fault is None or fault.fault is DiskFault.READ_ONLY else exit_code(error)
-            return _Failure(f"{type(error).__name__}: {' '.join(str(error).split())}"[:500], code)
+            fault = disk_fault(error)
+            if fault is not None and fault.fault is not DiskFault.READ_ONLY:  # On such a disk all else would fail too.
+                raise_for(exit_code(error), self.root.parents[1])
+            return _Failure(f"{type(error).__name__}: {' '.join(str(error).split())}"[:500])
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """What went wrong; `fault` is the exit code of a full or broken disk, on which all else would fail too."""
+    """What went wrong."""
 
     error: str
-    fault: int = 0
 
 
 class _Schedule:
@@ -160,13 +164,8 @@ class _Schedule:
             self.ready.appendleft(self._task(self._builds[dataset].popleft()))
 
     def finish(self, task: _Task, outcome: BuildRecord | PointRecord | _Failure) -> None:
-        """Keep what came of a task, and make ready what waited for it.
-
-        Raises:
-            OSError: A disk is full or fails.
-        """
+        """Keep what came of a task, and make ready what waited for it."""
         if isinstance(outcome, _Failure):
-            raise_for(outcome.fault, self.results.out)
             for point in task.of.points if isinstance(task.of, Build) else ():
                 if point.id not in self.results.measured:
                     self.results.record_failure(point.id, f"its build failed: {outcome.error}")

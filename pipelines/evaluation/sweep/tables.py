@@ -34,54 +34,31 @@ QUESTIONS: Final = pa.schema(
 
 @dataclass(frozen=True)
 class Row:
-    """A row of results: one metric of one point over the questions of one type, or why a point has none.
-
-    Attributes:
-        dataset: Name of the dataset.
-        point: Recipe, and settings in which it differs from the sweep's.
-        point_id: Its digest.
-        recipe: Its recipe.
-        settings: Those settings, as JSON.
-        grids: The grids that it is of.
-        comparison: Name of the comparison that the row answers; none where it is with the baseline.
-        over: The point that it is compared with; none for the baseline itself.
-        type: Type of the questions; `all` for all of them.
-        questions: Questions that have a value.
-        metric: What is measured.
-        value: Mean over these questions, with its bootstrap interval from `low` to `high`.
-        difference: To `over` on the same questions, with its interval.
-        seconds: Of the recipe, all questions, their vectors given.
-        build_seconds: Of the build that the point searched, by the memo or not.
-        build_peak_bytes: Largest memory of that build.
-        nodes: Of its graph.
-        edges: Of its graph.
-        index_bytes: Vectors and edges that a search holds in memory.
-        error: What went wrong.
-    """
+    """A row of results: one metric of one point over the questions of one type, or why a point has none."""
 
     dataset: str
-    point: str
+    point: str  # Recipe, and settings in which it differs from the sweep's.
     point_id: str
     recipe: str
-    settings: str
+    settings: str  # The same settings, as JSON.
     grids: list[str]
-    comparison: str | None = None
-    over: str | None = None
-    type: str | None = None
-    questions: int | None = None
+    comparison: str | None = None  # Name of the one that the row answers; None where it is with the baseline.
+    over: str | None = None  # What it is compared with; None for the baseline itself.
+    type: str | None = None  # Of the questions; `all` for all of them.
+    questions: int | None = None  # That have a value.
     metric: str | None = None
-    value: float | None = None
+    value: float | None = None  # Mean over these questions, with its interval.
     low: float | None = None
     high: float | None = None
-    difference: float | None = None
+    difference: float | None = None  # To `over` on the same questions, with its interval.
     difference_low: float | None = None
     difference_high: float | None = None
-    seconds: float | None = None
-    build_seconds: float | None = None
+    seconds: float | None = None  # Of the recipe, all questions, their vectors given.
+    build_seconds: float | None = None  # Of the build that the point searched, by the memo or not.
     build_peak_bytes: int | None = None
     nodes: int | None = None
     edges: int | None = None
-    index_bytes: int | None = None
+    index_bytes: int | None = None  # Of vectors and edges that a search holds in memory.
     error: str | None = None
 
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
-from quern.pipelines.evaluation.alce.citations import CitationCounts, CitedAnswer, citation_counts
+from quern.pipelines.evaluation.alce.citations import CitationCounts, citation_counts
 from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
-from quern.pipelines.evaluation.alce.records import read_records
+from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
 from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, without_marks
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
@@ -41,7 +41,7 @@ def holds(inputs: Sequence[EntailmentInput]) -> list[bool]:
 
 
 def counts(sentence: str, citations: tuple[int, ...], *texts: str) -> CitationCounts:
-    answer = CitedAnswer("?", [CitedSentence(sentence, citations)], [Passage(t) for t in texts])
+    answer = AlceRecord("?", "", [CitedSentence(sentence, citations)], [Passage(t) for t in texts])
     return citation_counts([answer], holds)[0]
 
 
@@ -70,7 +70,7 @@ def test_citations_are_counted_as_alce_defines_them(
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "abc"]), st.lists(st.integers(0, 5))), max_size=6))
 def test_no_more_is_recalled_or_precise_than_there_is(written: list[tuple[str, list[int]]]) -> None:
     sentences = [CitedSentence(text, tuple(numbers)) for text, numbers in written]
-    (found,) = citation_counts([CitedAnswer("?", sentences, [Passage(t) for t in ("a", "b", "ab", "x")])], holds)
+    (found,) = citation_counts([AlceRecord("?", "", sentences, [Passage(t) for t in ("a", "b", "ab", "x")])], holds)
     assert found.recalled <= found.sentences == len(written)
     assert found.precise <= found.citations
     assert math.isnan(found.recall) if not written else 0.0 <= found.precision <= 1.0
