@@ -111,11 +111,7 @@ class NightStates:
 
 
 def _verified(path: Path) -> Mapping[str, Any]:
-    """What was told of the state at `path`; files that this process has written or read whole are not read again.
-
-    Raises:
-        OSError, KeyError, DamagedError: It is not as it was written.
-    """
+    """What was told of the state at `path`; files that this process has written or read whole are not read again."""
     about = read_sealed(path / ABOUT, _MEND)
     for name, expected in about["digests"].items():
         if why := VERIFIED.damage(path / name, expected):

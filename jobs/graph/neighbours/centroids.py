@@ -26,15 +26,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import FOLD, Codes, products
+from quern.jobs.graph.neighbours.codes import BLOCK, FOLD, Codes, products
 from quern.jobs.graph.neighbours.ranking import Prints
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
-_ROWS = 1024  # With their products, what a core has close by.
 _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
-_STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
-_ROUNDS = 3
 
 Homes = npt.NDArray[np.int32]
 Sums = npt.NDArray[np.int64]
@@ -55,7 +52,8 @@ class Centroids:
 def partition_count(vectors: int) -> int:
     """Partitions that suit so many vectors."""
     wanted = max(1.0, 0.65 * vectors**0.5)
-    return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
+    # In steps of a root of two: it changes when the vectors have become twice as many.
+    return int(2 ** (round(2 * np.log2(wanted)) / 2))
 
 
 def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroids:
@@ -101,8 +99,8 @@ def homes(numbers: Codes8, centroids: Codes8, threads: int = 1, among: Positions
     nearest, whole = np.empty(count, dtype=np.int32), folded(centroids)
 
     def seek(span: slice) -> None:
-        for start in range(span.start, span.stop, _ROWS):
-            part = slice(start, min(start + _ROWS, span.stop))
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             block = numbers[part] if among is None else numbers.take(among[part], axis=0)
             nearest[part] = products(block, whole).argmax(axis=1)
 
@@ -118,8 +116,8 @@ def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads:
     def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
         summed = np.zeros(total.shape, dtype=np.float32)
-        for start in range(span.start, span.stop, _ROWS):
-            part = slice(start, min(start + _ROWS, span.stop))
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             block = numbers.take(rows[part], axis=0)
             size = len(block)
             whose = (np.ones(size, np.float32), nearest[part], np.arange(size + 1))
