@@ -1,18 +1,11 @@
 """Centroids of partitions: a function of the vectors alone, which few changed vectors move little.
 
 Three rounds of spherical k-means, from random directions that no vector has a part in; the last two are over half of
-the vectors, as their prints fall. So a night finds the centroids that a full build from the same pages finds. Which
-direction is nearest to a vector stays what it was, so a night has two rounds to do. Where rounds start from vectors
-(the first by a hash, say), one in a hundred is another one each night: its cell goes to ten others, and moves their
-means more than changed vectors do. Everything is done with 8-bit codes and sums of integers, the same on every machine.
-
-Chosen on 31,859 nodes of four corpora, and 60,000 and 297,030 vectors in clusters, by the share of all products that
-finds .99 of neighbours, and the share of these that a night repeats when 1 of 100 vectors is replaced. One round from
-vectors: .049, .011, .019 and 7 %, 12 %, 12 %. From directions: one round .10 on nodes; two .059, .006, .005 and 8 %,
-5 %, 9 %; three .048, .006, .003 and 8 %, 5 %, 7 %; five rounds .046 on nodes, but 12 %. Directions that have the
-vectors' second moments find less on nodes. Half of the vectors in the last two rounds, on nodes and on 297,030 in
-clusters: 1 and 3 % more products, of which a night repeats 7 and 8 % in place of 6 and 7 %, for a third off the rounds;
-a quarter in the second 3 and 6 % more, 8 and 9 %; a quarter in all three 50 % more of those in clusters, 16 %.
+the vectors, as their prints fall. Where rounds start from vectors (the first by a hash, say), one in a hundred is
+another one each night: its cell goes to ten others, and moves their means more than changed vectors do. On nodes of
+four corpora three rounds from directions find .99 of neighbours with .048 of all products, of which a night with 1 %
+of the vectors replaced repeats 8 %; one round finds as many with .10. Everything is done with 8-bit codes and sums of
+integers, the same on every machine.
 """
 
 from __future__ import annotations
