@@ -22,7 +22,7 @@ STATE_VERSION = 3  # Of what is kept from night to night.
 class NeighbourEdges:
     """Neighbour edges, and how they were found."""
 
-    edges: Edges  # The edges.
+    edges: Edges
     searched: int  # Nodes that were searched for; of the others the neighbours were known.
     notes: dict[str, float]  # Figures for the report.
 

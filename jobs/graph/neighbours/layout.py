@@ -106,7 +106,7 @@ class Searched:
     """What true neighbours are sought among."""
 
     codes: Codes  # Of all vectors.
-    vectors: ReadableVectors  # The vectors.
+    vectors: ReadableVectors
     prints: Prints  # What each is known by.
     k: int  # Neighbours sought.
     depth: int  # Neighbours kept.
