@@ -1,7 +1,7 @@
 """What a job is: a pure function from tables to a table, of one of two kinds.
 
 A row-wise `Job` makes rows of a table from a batch of another. Its author writes `apply`, which knows no engine, no
-path, no clock and no unseeded randomness. A `TableJob` (`jobs.core.table_job`) needs whole tables; its author writes
+path, no clock and no unseeded randomness. A `TableJob` (`jobs.core.run`) needs whole tables; its author writes
 `run`. Memo, clock, report, progress and counters come from `jobs.core.run`.
 """
 
