@@ -97,14 +97,6 @@ class LexicalIndex:
         term = self._number(word)
         return 0 if term < 0 else int(self._found_by.indptr[term + 1] - self._found_by.indptr[term])
 
-    def postings(self, word: str) -> Positions:
-        """Positions of the texts that have a word with the stem of `word`, ascending."""
-        term = self._number(word)
-        if term < 0:
-            return np.empty(0, np.int64)
-        start, end = self._found_by.indptr[term], self._found_by.indptr[term + 1]
-        return np.sort(self._found_by.indices[start:end].astype(np.int64))
-
     def search(
         self,
         questions: Sequence[str],

@@ -79,11 +79,7 @@ class PartFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read what the part holds.
-
-        Raises:
-            DamagedError: Its contents are not as they were written.
-        """
+        """Read what the part holds."""
         self.path = path
         try:
             with path.open("rb") as file:

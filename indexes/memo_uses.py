@@ -135,7 +135,6 @@ def write_uses(folder: Path, uses: Uses) -> None:
 
 
 NIGHTS_FILE: Final = "nights.json"
-_MOST: Final = 1000
 
 
 def published_nights(memo: Path) -> list[str]:
@@ -152,7 +151,7 @@ def published_nights(memo: Path) -> list[str]:
 def add_night(memo: Path, build_id: str) -> None:
     """Remember that a build was published."""
     nights = [*(night for night in published_nights(memo) if night != build_id), build_id]
-    write_sealed(memo / NIGHTS_FILE, {"nights": nights[-_MOST:]})
+    write_sealed(memo / NIGHTS_FILE, {"nights": nights[-1000:]})
 
 
 def oldest_kept(nights: list[str], keep: int, published: str | None) -> int:

@@ -74,20 +74,17 @@ class NightStates:
         path.mkdir(parents=True)
         return path
 
-    def commit(self, path: Path, about: Mapping[str, Any], known: Mapping[str, str] | None = None) -> None:
+    def commit(self, path: Path, about: Mapping[str, Any]) -> None:
         """Make the directory from `begin` the newest state, and forget the others in the folder.
 
         Args:
             path: The directory.
             about: What the state is to be read with.
-            known: Checksums of files that were read whole tonight and are on the disk, by their names.
         """
         files = sorted(p for p in path.rglob("*") if p.is_file())
-        with ThreadPoolExecutor(4) as pool:  # Files at once: each waits for the disk most of the time.
+        with ThreadPoolExecutor(4) as pool:  # Each file waits for the disk most of the time.
             names = [file.relative_to(path).as_posix() for file in files]
-            new = [(name, file) for name, file in zip(names, files, strict=True) if name not in (known or {})]
-            made = pool.map(_synced, [file for _, file in new])
-            checksums = {**(known or {}), **dict(zip([name for name, _ in new], made, strict=True))}
+            checksums = dict(zip(names, pool.map(_synced, files), strict=True))
         write_sealed(path / ABOUT, {**about, "digests": checksums})
         older = [p for p in self.folder.iterdir() if p != path]
         final = self.folder / path.name.removeprefix(_BEGUN)
@@ -111,11 +108,7 @@ class NightStates:
 
 
 def _verified(path: Path) -> Mapping[str, Any]:
-    """What was told of the state at `path`; files that this process has written or read whole are not read again.
-
-    Raises:
-        OSError, KeyError, DamagedError: It is not as it was written.
-    """
+    """What was told of the state at `path`; files that this process has written or read whole are not read again."""
     about = read_sealed(path / ABOUT, _MEND)
     for name, expected in about["digests"].items():
         if why := VERIFIED.damage(path / name, expected):

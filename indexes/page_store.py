@@ -47,7 +47,6 @@ SIGHTINGS = pa.schema(
 )
 _SCHEMAS: Mapping[str, pa.Schema] = {"pages": PAGES.schema, "rejects": REJECTED, "sightings": SIGHTINGS}
 _FORMAT = 2
-_MOST_NAMED: Final = 5
 _MARKED: Final = ("url", "digest")
 _MARK: Final = np.dtype((np.bytes_, FINGERPRINT_BYTES))
 REMOVED: Final = "removed"
@@ -276,8 +275,8 @@ def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
 def _again(files: Iterable[str]) -> str:
     """What mends a part that holds `files`."""
     distinct = sorted(set(files))
-    more = f" and {len(distinct) - _MOST_NAMED} more" if len(distinct) > _MOST_NAMED else ""
-    of = f" of {', '.join(distinct[:_MOST_NAMED])}{more}" if distinct else ""
+    more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
+    of = f" of {', '.join(distinct[:5])}{more}" if distinct else ""
     return f"`quern ingest`{of} again reads those pages anew"
 
 

@@ -172,11 +172,3 @@ def size_of(path: Path) -> int:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if not path.is_dir())
-
-
-def space_of(remnants: Iterable[Remnant]) -> dict[str, Space]:
-    """What remnants take, by kind."""
-    taken: dict[str, Space] = {}
-    for remnant in remnants:
-        taken[remnant.kind] = taken.get(remnant.kind, Space()) + remnant.space()
-    return taken

@@ -47,9 +47,9 @@ class EngineError(MachineFaultError):
 class Work:
     """What an engine is to do."""
 
-    job: Job  # The job.
+    job: Job
     files: Sequence[Path]  # Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads.
-    schema: pa.Schema  # Their schema.
+    schema: pa.Schema
     memo: Path  # Directory that the results are committed to.
     task_rows: int  # Rows of one committed part.
 

@@ -24,9 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import Made
+from quern.jobs.core.contract import Computed, Made, View
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.core.view import Computed, View
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import Table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.view import Choice, View
+from quern.jobs.core.contract import Choice, View
 
 
 def originals(documents: Stage) -> View:

@@ -25,8 +25,6 @@ from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError
 from quern.schemas.errors import QuernError
 
-_CHECK_SECONDS: Final = 1.0
-
 Call = Callable[..., None]
 """A function of a module, `(items, say, *arguments)`: takes items as it wants them, and says results."""
 
@@ -122,7 +120,7 @@ def results(
     """
     left, busy = iter(items), {child.connection: child for child in children}
     while busy:
-        ready = wait(list(busy), timeout=_CHECK_SECONDS)
+        ready = wait(list(busy), timeout=1.0)
         if not ready:
             check()
         for connection in ready:
@@ -178,7 +176,7 @@ def serve(descriptor: int, parent: int) -> None:
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_CHECK_SECONDS / 2)
+        time.sleep(0.5)
     os._exit(1)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.view import Computed, View
+from quern.jobs.core.contract import Computed, View
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embedded_tables import AddVectors
 from quern.schemas.contract.table import Table

@@ -87,7 +87,7 @@ class Link(TableJob):
 class _Laid:
     """The nodes in the order of their keys."""
 
-    keys: pa.Array  # Their keys.
+    keys: pa.Array
     chunk: Positions  # A number for each one's chunk, shape (nodes,).
     vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).
 

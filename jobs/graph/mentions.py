@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions
 from quern.schemas.settings import LinkSettings
@@ -127,11 +128,10 @@ def _owners(nodes: Stage, keys: pa.Array, documents: pa.Array) -> Positions:
     """Position of each node's document, shape (nodes,); -1 where it has none."""
     owner = np.full(len(keys), -1, dtype=np.int64)
     for batch in nodes.batches(["query_id", "chunk_id"]):
-        at = pc.fill_null(pc.index_in(batch.column(0), value_set=keys), -1).to_numpy(zero_copy_only=False)
+        at = positions_in(keys, batch.column(0))
         # The key of a chunk is its document's, a hyphen and a number.
         document = pc.replace_substring_regex(batch.column(1), r"-\d+$", "")
-        found = pc.fill_null(pc.index_in(document, value_set=documents), -1).to_numpy(zero_copy_only=False)
-        owner[at[at >= 0]] = found[at >= 0]
+        owner[at[at >= 0]] = positions_in(documents, document)[at >= 0]
     return owner
 
 
@@ -140,7 +140,7 @@ def _named(nodes: Stage, keys: pa.Array, titles: Titles) -> tuple[Positions, Pos
     source: list[int] = []
     title: list[int] = []
     for batch in nodes.batches(["query_id", "text"], _BATCH):
-        at = pc.fill_null(pc.index_in(batch.column(0), value_set=keys), -1).to_pylist()
+        at = positions_in(keys, batch.column(0)).tolist()
         for node, text in zip(at, batch.column(1).to_pylist(), strict=True):
             found = titles.named(text) if node >= 0 else ()
             title.extend(found)

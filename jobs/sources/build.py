@@ -36,7 +36,7 @@ _MASK: Final = (1 << 128) - 1
 class Site:
     """What is counted of a site."""
 
-    documents: int = 0  # Its documents.
+    documents: int = 0
     names: Counter[str] = field(default_factory=Counter)  # How often it calls itself what.
     origins: Counter[str] = field(default_factory=Counter)  # How many of its documents have an address of each origin.
     evidence: int = 0  # Nodes of its documents.

@@ -20,8 +20,6 @@ from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
 _MOST_SENTENCES: Final = 5
-_EVEN: Final = 0.5
-_CERTAIN: Final = 1e-4
 
 
 class Recognised(BaseModel):
@@ -88,7 +86,7 @@ def probability_by_rule(given: AnswerInput, behind: float = 0.0) -> float:
     """
     if not given.evidence:
         return 0.0
-    calibrated = min(max(fitted().probability(features(given)), _CERTAIN), 1.0 - _CERTAIN)
+    calibrated = min(max(fitted().probability(features(given)), 1e-4), 1.0 - 1e-4)
     odds = 0.28 * math.log(calibrated / (1.0 - calibrated)) + 7.0 * behind + 0.34
     return round(1.0 / (1.0 + math.exp(-odds)), 6)
 
@@ -121,7 +119,7 @@ class _Recognising:
     def rule(self, weighed: Weighed) -> Recognised:
         """The sentences that an answer by rule rests on, where it is more probable than not that they answer."""
         given = weighed.given
-        if not given.evidence or weighed.probability < _EVEN:
+        if not given.evidence or weighed.probability < 0.5:
             return Recognised(sentences=[])
         draft = answer_task(self.settings).rule(given)
         numbers = dict.fromkeys(n for s in draft.sentences for n in s.rests_on)
@@ -146,7 +144,7 @@ def recognise_task(settings: AnswerSettings) -> Task[Weighed, Recognised]:
 def verdict(weighed: Weighed) -> Verdict:
     """By rule: yes where the calibrated probability says so."""
     yes = weighed.probability
-    return Verdict(answers=yes >= _EVEN, probability=max(yes, 1.0 - yes))
+    return Verdict(answers=yes >= 0.5, probability=max(yes, 1.0 - yes))
 
 
 SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict)

@@ -17,7 +17,6 @@ from quern.schemas.words.terms import search_terms
 
 _BLOCKS: Final = frozenset("p li td th dd dt h1 h2 h3 h4 h5 h6 blockquote figcaption".split())
 _AROUND: Final = 300  # Characters of the block that a link stands in.
-_TEXT: Final = 200
 _MOST: Final = 1_000  # Of a page: more are a menu, or made to cost time.
 # What stands before an @ is someone's mailbox; it has at most 64 characters (RFC 5321, section 4.5.3.1.1).
 _HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a-z]{2,24})\b(?![\w.-]{0,64}@)", re.I)
@@ -55,7 +54,7 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
             continue
         if target not in open_:
             continue
-        link = Link(target.partition("#")[0], _words(element)[:_TEXT], _block(element, blocks))
+        link = Link(target.partition("#")[0], _words(element)[:200], _block(element, blocks))
         known = found.get(link.url)
         if (known is None and len(found) < _MOST) or (known is not None and len(link.said) > len(known.said)):
             found[link.url] = link

@@ -65,7 +65,7 @@ class NamingInput:
     """A query for which sources are wanted."""
 
     question: str  # The question that the query is for.
-    query: str  # The query.
+    query: str
     pool: Sequence[KnownSource]  # Known sources, the likeliest first.
     failed: Sequence[str]  # Sites that were proposed before and did not answer (self-critical optimizer).
     most: int  # Most sources that are wanted.

@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from quern.indexes.memo import unnest
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, vector_array, vector_matrix
-from quern.jobs.core.contract import Job, Made, Source
+from quern.jobs.core.contract import Computed, Job, Made, Source, View
 from quern.jobs.core.run import Run, TableJob, memoise, record_rejects
-from quern.jobs.core.view import Computed, View
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, prepare
 from quern.schemas.settings import EmbedSettings, NormaliseSettings

@@ -366,11 +366,7 @@ def _is_warning(of: str) -> bool:
 
 
 def _refuse_failures(build_id: str, audited: Audited, subject: Subject) -> None:
-    """Log what failed in the audit; stop where it is critical.
-
-    Raises:
-        BuildRefusedError: The message names what failed, a cause before its consequences, and the data docs.
-    """
+    """Log what failed in the audit; stop where it is critical."""
     for check in audited.audit.checks:
         if not check.passed:
             log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)

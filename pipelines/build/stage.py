@@ -38,7 +38,7 @@ def _unchanged(settings: Settings) -> Settings:
 class OrderedStage:
     """One of what `run_stage` can be asked for."""
 
-    name: str  # Its name.
+    name: str
     upstream: tuple[str, ...]  # Those that must be finished before, without what they need themselves.
 
 

@@ -50,7 +50,7 @@ def ask(
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:
-        from quern.pipelines.inspect.graph.drawing import write_path
+        from quern.pipelines.inspect.graph.export import write_path
 
         write_path(answer, picture)
     if as_json:

@@ -16,7 +16,7 @@ from quern.schemas.addresses import page_source
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.inspect.crawling import CrawlPlan
+    from quern.pipelines.inspect.reading import CrawlPlan
     from quern.pipelines.inspect.reading import IngestPlan
     from quern.pipelines.pages.crawl import CrawlReport
     from quern.schemas.settings import CrawlSettings
@@ -65,7 +65,7 @@ def crawl(
     overrides = [*(override or []), *(f"{name}={value}" for name, value in options.items() if value is not None)]
     loaded = load_settings(settings, overrides)
     if dry_run:
-        from quern.pipelines.inspect.crawling import plan_crawl
+        from quern.pipelines.inspect.reading import plan_crawl
 
         _tell_crawl_plan(plan_crawl(seeds, warehouse, loaded), loaded.crawl, as_json=as_json)
         return

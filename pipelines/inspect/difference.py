@@ -17,7 +17,6 @@ from quern.schemas.words.meant import meant, no_such
 
 CURRENT: Final = "current"
 PREVIOUS: Final = "previous"
-_ALIKE: Final = 0.4  # As settings have it, whose names are suggested likewise.
 
 
 class NoTableError(QuernError):
@@ -42,7 +41,7 @@ def snapshot_named(warehouse: Warehouse, name: str) -> Snapshot:
             )
         return warehouse.snapshot(parent)
     if name not in ids:
-        near = meant(name, [*reversed(ids), CURRENT, PREVIOUS], _ALIKE)
+        near = meant(name, [*reversed(ids), CURRENT, PREVIOUS], 0.4)
         hint = f"; did you mean {near}?" if near else "; `quern snapshots list` names those that are kept"
         raise WarehouseError(f"there is no snapshot {name} in {warehouse.root}{hint}")
     return warehouse.snapshot(name)

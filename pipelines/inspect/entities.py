@@ -12,8 +12,6 @@ from quern.pipelines.inspect.show import NotInSnapshotError
 from quern.schemas.page_times import publication
 from quern.schemas.tables import ENTITIES
 
-_MOST_SUGGESTED: Final = 5
-_ALIKE: Final = 0.6  # As difflib has it: of a name of eight letters two may be wrong.
 _COLUMNS: Final = ("entity_id", "name", "apart", "kind", "forms", "documents", "facts", "fact_count")
 
 
@@ -50,9 +48,9 @@ def _nobody(snapshot: Snapshot, name: str) -> str:
     """That there is no such entity, and which names are like it: that have a word of it, or nearly its letters."""
     forms = {form.lower(): row["name"] for row in _names(snapshot) for form in row["forms"]}
     words = set(name_key(name).split())
-    near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), _MOST_SUGGESTED, _ALIKE)]
+    near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), 5, 0.6)]
     sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]
-    likely = list(dict.fromkeys([*near, *sharing]))[:_MOST_SUGGESTED]
+    likely = list(dict.fromkeys([*near, *sharing]))[:5]
     hint = f"; did you mean {', '.join(likely)}?" if likely else ""
     return f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}"
 

@@ -54,7 +54,7 @@ class Estimate:
     """What a build would have to generate."""
 
     documents: int  # Documents that repeat no other.
-    chunks: int  # Their chunks.
+    chunks: int
     sample: int  # Chunks whose tokens were counted.
     prompt_tokens: float  # Mean tokens of a prompt.
     output_tokens: float  # Mean tokens of a reply that needs no correction.

@@ -21,7 +21,6 @@ from quern.schemas.errors import QuernError
 from quern.schemas.tables import NO_LOSS, WARNINGS
 from quern.schemas.words.meant import no_such
 
-_MOST_NAMED = 12
 _INGEST: Final = "ingest"
 _COLUMNS: Final = ["job", "key", "reason", "detail"]
 
@@ -142,6 +141,6 @@ def there_are(source: Source) -> str:
     counts, _ = _counts(source, Wanted())
     if not counts:
         return "it left nothing out"
-    named = ", ".join(f"{job}: {reason} ({n})" for (job, reason), n in counts.most_common(_MOST_NAMED))
-    more = len(counts) - _MOST_NAMED
+    named = ", ".join(f"{job}: {reason} ({n})" for (job, reason), n in counts.most_common(12))
+    more = len(counts) - 12
     return f"there are {named}" + (f" and {more} more reasons" if more > 0 else "")

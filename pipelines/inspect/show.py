@@ -25,7 +25,6 @@ from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans
 
-_MOST_REASONS = 5
 CITATION = "citation"
 ENTITY = "entity"
 _NOWHERE: dict[str, str | int] = {
@@ -140,10 +139,10 @@ def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:
     rows = _rows(snapshot, table.name, column, key)
     if not rows:
         rejected = _rejects(snapshot, key) or (_rejected_captures(snapshot, key) if table is PAGES else [])
-        reasons = [f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected[:_MOST_REASONS]]
+        reasons = [f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected[:5]]
         if table is PAGES:
             reasons += [f"document {d['doc_id']} has this url" for d in _rows(snapshot, "documents", "url", key)]
-        why = "; ".join(reasons[:_MOST_REASONS])
+        why = "; ".join(reasons[:5])
         raise NotInSnapshotError(
             f"snapshot {snapshot.manifest.build_id} has no {column} {key!r}" + (f"; {why}" if why else "")
         )

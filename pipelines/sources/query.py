@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Final
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
@@ -18,8 +17,6 @@ from quern.pipelines.sources.seek import Seeker
 from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources
-
-_BATCH: Final = 128
 
 
 @contextmanager
@@ -49,7 +46,7 @@ def sources_of(searcher: Searcher, questions: Iterable[Question]) -> Iterator[Fo
     """
     stream = iter(questions)
     with seeker(searcher) as seeks:
-        while some := list(islice(stream, _BATCH)):
+        while some := list(islice(stream, 128)):
             yield from seeks.sources(some)
 
 
@@ -64,7 +61,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
     stream, seeds = iter(answers), list[Seed]()
     with seeker(searcher) as seeks:
         finder = SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root)))
-        while some := list(islice(stream, _BATCH)):
+        while some := list(islice(stream, 128)):
             found = seeks.sources([question_of_answer(answer) for answer in some])
             seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
     return seeds

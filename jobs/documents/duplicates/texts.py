@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 from quern.indexes.memo import is_damaged, unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.jobs.core.contract import Choice, Computed, View
 from quern.jobs.core.run import Run, memoise, record_rejects
-from quern.jobs.core.view import Choice, Computed, View
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.night_state import (
     CONTENT_BYTES,

@@ -1,18 +1,11 @@
 """Centroids of partitions: a function of the vectors alone, which few changed vectors move little.
 
 Three rounds of spherical k-means, from random directions that no vector has a part in; the last two are over half of
-the vectors, as their prints fall. So a night finds the centroids that a full build from the same pages finds. Which
-direction is nearest to a vector stays what it was, so a night has two rounds to do. Where rounds start from vectors
-(the first by a hash, say), one in a hundred is another one each night: its cell goes to ten others, and moves their
-means more than changed vectors do. Everything is done with 8-bit codes and sums of integers, the same on every machine.
-
-Chosen on 31,859 nodes of four corpora, and 60,000 and 297,030 vectors in clusters, by the share of all products that
-finds .99 of neighbours, and the share of these that a night repeats when 1 of 100 vectors is replaced. One round from
-vectors: .049, .011, .019 and 7 %, 12 %, 12 %. From directions: one round .10 on nodes; two .059, .006, .005 and 8 %,
-5 %, 9 %; three .048, .006, .003 and 8 %, 5 %, 7 %; five rounds .046 on nodes, but 12 %. Directions that have the
-vectors' second moments find less on nodes. Half of the vectors in the last two rounds, on nodes and on 297,030 in
-clusters: 1 and 3 % more products, of which a night repeats 7 and 8 % in place of 6 and 7 %, for a third off the rounds;
-a quarter in the second 3 and 6 % more, 8 and 9 %; a quarter in all three 50 % more of those in clusters, 16 %.
+the vectors, as their prints fall. Where rounds start from vectors (the first by a hash, say), one in a hundred is
+another one each night: its cell goes to ten others, and moves their means more than changed vectors do. On nodes of
+four corpora three rounds from directions find .99 of neighbours with .048 of all products, of which a night with 1 %
+of the vectors replaced repeats 8 %; one round finds as many with .10. Everything is done with 8-bit codes and sums of
+integers, the same on every machine.
 """
 
 from __future__ import annotations
@@ -26,15 +19,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import FOLD, Codes, products
+from quern.jobs.graph.neighbours.codes import BLOCK, FOLD, Codes, products
 from quern.jobs.graph.neighbours.ranking import Prints
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
-_ROWS = 1024  # With their products, what a core has close by.
 _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
-_STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
-_ROUNDS = 3
 
 Homes = npt.NDArray[np.int32]
 Sums = npt.NDArray[np.int64]
@@ -55,7 +45,8 @@ class Centroids:
 def partition_count(vectors: int) -> int:
     """Partitions that suit so many vectors."""
     wanted = max(1.0, 0.65 * vectors**0.5)
-    return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
+    # In steps of a root of two: it changes when the vectors have become twice as many.
+    return int(2 ** (round(2 * np.log2(wanted)) / 2))
 
 
 def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroids:
@@ -101,8 +92,8 @@ def homes(numbers: Codes8, centroids: Codes8, threads: int = 1, among: Positions
     nearest, whole = np.empty(count, dtype=np.int32), folded(centroids)
 
     def seek(span: slice) -> None:
-        for start in range(span.start, span.stop, _ROWS):
-            part = slice(start, min(start + _ROWS, span.stop))
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             block = numbers[part] if among is None else numbers.take(among[part], axis=0)
             nearest[part] = products(block, whole).argmax(axis=1)
 
@@ -118,8 +109,8 @@ def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads:
     def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
         summed = np.zeros(total.shape, dtype=np.float32)
-        for start in range(span.start, span.stop, _ROWS):
-            part = slice(start, min(start + _ROWS, span.stop))
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             block = numbers.take(rows[part], axis=0)
             size = len(block)
             whose = (np.ones(size, np.float32), nearest[part], np.arange(size + 1))

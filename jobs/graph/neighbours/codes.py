@@ -6,7 +6,9 @@ misses nothing when it takes all within twice the margin of its k-th best.
 
 Rounding seldom conspires so. Where recall is measured anyway, `likely` margins do: a quarter as wide at 384 dimensions.
 
-Products of integers are exact, the same on every machine and in every block: partitions are assigned by them.
+Products of integers are exact, the same on every machine and in every block: partitions are assigned by them. NumKong
+multiplies them, and NumPy's BLAS float32; both let other threads run and use one core a call. Of each 16 products of a
+block the largest, their peak, is looked at first, and only where it reaches the threshold the 16 singly.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numkong
 import numpy as np
@@ -23,12 +25,11 @@ import numpy.typing as npt
 from quern.indexes.vectors import Floats, Positions, Rows
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
-_BLOCK = 1024  # With half of it two threads are no quicker than one: their steps are short, and wait for each other.
-_SPAN = 16_384
+BLOCK = 1024  # With half of it two threads are no quicker than one: their steps are short, and wait for each other.
+SPAN = 16_384
 # Of a likely margin: fewer than 5 of 10^11 products are farther off, 2 exp(-7^2 / 2). At 6, 3 of 10^8: a graph of some
 # million edges, made twice, might differ in one.
 _SIGMAS = 7.0
-_SCALES = 4  # Steps in which a scale doubles.
 _SLACK = 1e-6  # Rounding of canonical cosines to float32, and of bounds.
 
 
@@ -58,11 +59,11 @@ class Codes:
 def scale_of(vectors: Rows) -> float:
     """A large scale at which 8 bits clip no component of `vectors`: a single clipped one widens every margin.
 
-    It has steps, so that a few other vectors seldom change it and with it all codes.
+    It doubles in four steps, so that a few other vectors seldom change it and with it all codes.
     """
-    blocks = (np.abs(vectors[slice(s, s + _BLOCK)]).max(initial=0.0) for s in range(0, len(vectors), _BLOCK))
+    blocks = (np.abs(vectors[slice(s, s + BLOCK)]).max(initial=0.0) for s in range(0, len(vectors), BLOCK))
     largest = float(max(blocks, default=0.0))
-    return 127 / 2 ** float(np.ceil(_SCALES * np.log2(largest)) / _SCALES) if largest > 0 else 1.0
+    return 127 / 2 ** float(np.ceil(4 * np.log2(largest)) / 4) if largest > 0 else 1.0
 
 
 def encode(vectors: Rows, scale: float = 0.0, threads: int = 1) -> Codes:
@@ -80,9 +81,9 @@ def encode(vectors: Rows, scale: float = 0.0, threads: int = 1) -> Codes:
 
     def make(span: slice) -> None:
         # Room is asked for once: the system takes longer to give a block's than the block takes.
-        scaled, rounded = np.empty((2, min(_BLOCK, count), dimension), dtype=np.float32)
-        for start in range(span.start, span.stop, _BLOCK):
-            part = slice(start, min(start + _BLOCK, span.stop))
+        scaled, rounded = np.empty((2, min(BLOCK, count), dimension), dtype=np.float32)
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             size = part.stop - part.start
             rows = np.asarray(vectors[part])
             block, kept = np.multiply(rows, np.float32(scale), out=scaled[:size]), rounded[:size]
@@ -92,7 +93,7 @@ def encode(vectors: Rows, scale: float = 0.0, threads: int = 1) -> Codes:
             length[part] = _lengths(kept) / scale
             lost[part] = _lengths(np.subtract(block, kept, out=block)) / scale
 
-    run_all([partial(make, span) for span in spans(count, _SPAN, threads)], threads)
+    run_all([partial(make, span) for span in spans(count, SPAN, threads)], threads)
     return Codes.of(numbers, scale, lost, length)
 
 
@@ -168,3 +169,141 @@ def _is_exact() -> bool:
 def _tensor(numbers: Numbers, kind: Literal["int8", "int32"]) -> Any:
     """NumKong's view of a C-contiguous array."""
     return numkong.from_pointer(numbers.ctypes.data, numbers.shape, kind, owner=numbers)
+
+
+_LOWEST = -(1 << 30)  # Below all products of integers...
+_LOWEST_FLOAT = -(1 << 15)  # ...and of floats.
+
+
+class Reached(NamedTuple):
+    """Products that reach their threshold: row and column within the block, and bounds of the cosine."""
+
+    row: Positions
+    column: Positions
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True)
+class Block:
+    """Products of some vectors with some others."""
+
+    # Shape (rows, columns), both rounded up to multiples of 16; padding, and a vector with itself, is out of reach.
+    # int32 or float32.
+    products: Numbers
+    unit: float  # Cosine of a product of 1.
+    row_margin: Floats  # Most that a cosine differs from its product, for each row.
+    column_margin: Floats  # The same for each column.
+
+    @classmethod
+    def of_codes(cls, codes: Codes, rows: Positions, columns: Positions) -> Block:
+        """The block of the codes at positions `rows` and `columns`, both ascending."""
+        made = products(_padded(codes.numbers, rows), _padded(codes.numbers, columns))
+        _blank(made, rows, columns)
+        return cls(made, codes.scale**-2, codes.margin[rows], codes.margin[columns])
+
+    @classmethod
+    def of_vectors(cls, left: Floats, right: Floats, rows: Positions, columns: Positions) -> Block:
+        """The same of the vectors themselves, in float32."""
+        made = products(_pad(left), _pad(right))
+        _blank(made, rows, columns)
+        longest = float(np.linalg.norm(left, axis=1).max() * np.linalg.norm(right, axis=1).max())
+        # Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u |x||y|, in any order of the sum.
+        rounding = np.float32(left.shape[1] * 2.0**-23 * longest + 1e-6)
+        return cls(made, 1.0, np.full(len(rows), rounding), np.full(len(columns), rounding))
+
+    def row_peaks(self) -> Numbers:
+        """The largest of each 16 products of a row, shape (rows, columns / 16)."""
+        rows, columns = self.products.shape
+        peaks: Numbers = self.products.reshape(rows, FOLD, columns // FOLD).max(axis=1)
+        return peaks
+
+    def column_peaks(self) -> Numbers:
+        """The largest of each 16 products of a column, shape (rows / 16, columns)."""
+        rows, columns = self.products.shape
+        peaks: Numbers = self.products.reshape(rows // FOLD, FOLD, columns).max(axis=1)
+        return peaks
+
+    def row_floor(self, peaks: Numbers, depth: int) -> Floats:
+        """Lower bound of the `depth`-th best cosine of each row; -inf where there are too few peaks."""
+        return self._floor(peaks[: len(self.row_margin)], depth, self.row_margin)
+
+    def column_floor(self, peaks: Numbers, depth: int) -> Floats:
+        """The same of each column."""
+        return self._floor(peaks[:, : len(self.column_margin)].T, depth, self.column_margin)
+
+    def _floor(self, peaks: Numbers, depth: int, margin: Floats) -> Floats:
+        if peaks.shape[1] < depth:
+            return np.full_like(margin, -np.inf)
+        best = np.partition(peaks, -depth, axis=1)[:, -depth]
+        cosine = best.astype(np.float32) * np.float32(self.unit)
+        return np.where(best > _lowest(best) // 2, cosine - margin, np.float32(-np.inf))
+
+    def rows_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
+        """The products that may reach the floors of their rows; None if more than `most` peaks do."""
+        threshold = self._threshold(floor, self.row_margin)
+        rows, columns = self.products.shape
+        groups = columns // FOLD
+        at = np.flatnonzero(peaks[: len(floor)] >= threshold[:, None])
+        if len(at) > most:
+            return None
+        row, group = np.divmod(at, groups)
+        near = self.products.reshape(rows, FOLD, groups)[row, :, group]
+        hit, fold = np.nonzero(near >= threshold[row, None])
+        row, column = row[hit], fold * groups + group[hit]
+        return self._reached(row, column, near[hit, fold], self.row_margin[row])
+
+    def columns_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
+        """The products that may reach the floors of their columns; None if more than `most` peaks do."""
+        threshold = self._threshold(floor, self.column_margin)
+        rows, columns = self.products.shape
+        at = np.flatnonzero(peaks[:, : len(floor)] >= threshold)
+        if len(at) > most:
+            return None
+        group, column = np.divmod(at, max(1, len(floor)))
+        near = self.products.reshape(rows // FOLD, FOLD, columns)[group, :, column]
+        hit, fold = np.nonzero(near >= threshold[column, None])
+        row, column = group[hit] * FOLD + fold, column[hit]
+        return self._reached(row, column, near[hit, fold], self.column_margin[column])
+
+    def _threshold(self, floor: Floats, margin: Floats) -> Numbers:
+        threshold = (floor.astype(np.float64) - margin) / self.unit
+        if self.products.dtype == np.int32:
+            return np.maximum(np.floor(threshold), _LOWEST + 1).astype(np.int32)
+        threshold -= np.abs(threshold) * 2.0**-23  # It is rounded to float32 itself.
+        return np.maximum(threshold, _LOWEST_FLOAT // 2).astype(np.float32)
+
+    def _reached(self, row: Positions, column: Positions, product: Numbers, margin: Floats) -> Reached:
+        cosine = product.astype(np.float32) * np.float32(self.unit)
+        return Reached(row, column, cosine - margin, cosine + margin)
+
+
+def _padded(numbers: Numbers, positions: Positions) -> Numbers:
+    """The rows of `numbers` at `positions`, and any others up to a multiple of 16; no copy where they are a range."""
+    first, count = int(positions[0]), len(positions)
+    padding = -count % FOLD
+    if int(positions[-1]) - first + 1 == count:
+        stop = first + count + padding
+        return numbers[first:stop] if stop <= len(numbers) else _pad(numbers[first : first + count])
+    if padding:
+        positions = np.concatenate([positions, np.repeat(positions[:1], padding)])
+    return numbers.take(positions, axis=0)
+
+
+def _pad(rows: Numbers) -> Numbers:
+    padding = -len(rows) % FOLD
+    return np.concatenate([rows, np.zeros((padding, rows.shape[1]), rows.dtype)]) if padding else rows
+
+
+def _blank(made: Numbers, rows: Positions, columns: Positions) -> None:
+    """Put what is no pair out of reach: padding, and a vector with itself."""
+    made[len(rows) :] = _lowest(made)
+    made[:, len(columns) :] = _lowest(made)
+    at = np.searchsorted(columns, rows)
+    inside = np.flatnonzero(at < len(columns))
+    same = inside[columns[at[inside]] == rows[inside]]
+    made[same, at[same]] = _lowest(made)
+
+
+def _lowest(products: Numbers) -> int:
+    return _LOWEST if products.dtype == np.int32 else _LOWEST_FLOAT

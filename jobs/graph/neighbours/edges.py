@@ -9,11 +9,10 @@ import numpy as np
 
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats, Positions, pair_similarities
-from quern.jobs.graph.neighbours.layout import Neighbourhood
+from quern.jobs.graph.neighbours.layout import Neighbourhood, read_state, write_state
 from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.ranking import Prints, by_score, keys_of, ranks, vector_prints
 from quern.jobs.graph.neighbours.search import change
-from quern.jobs.graph.neighbours.state import read_state, write_state
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
 STATE_VERSION = 3  # Of what is kept from night to night.
@@ -23,7 +22,7 @@ STATE_VERSION = 3  # Of what is kept from night to night.
 class NeighbourEdges:
     """Neighbour edges, and how they were found."""
 
-    edges: Edges  # The edges.
+    edges: Edges
     searched: int  # Nodes that were searched for; of the others the neighbours were known.
     notes: dict[str, float]  # Figures for the report.
 

@@ -3,18 +3,25 @@
 The true neighbours of a sample of vectors tell how far vectors visit partitions, and what recall that gives. The sample
 is the last vectors in the order of their prints, so most of it is the same night after night, and so are its
 neighbours: new vectors are compared with it, and those of it that are new with all.
+
+A state keeps from night to night the vectors' prints, lists of neighbours and partitions: for each different vector 8
+bytes a neighbour, a bit a partition, and 32 bytes besides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, partition_count, train
-from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.codes import BLOCK, Codes, products
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.members import Members, assign
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors, seek_in_all
@@ -79,7 +86,6 @@ def lay_out(
 
 # A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
 _STEP = 0.01
-_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ class Searched:
     """What true neighbours are sought among."""
 
     codes: Codes  # Of all vectors.
-    vectors: ReadableVectors  # The vectors.
+    vectors: ReadableVectors
     prints: Prints  # What each is known by.
     k: int  # Neighbours sought.
     depth: int  # Neighbours kept.
@@ -166,8 +172,8 @@ def _in_new(among: Searched, rows: Positions, chosen: Positions, new: Positions,
     nearest = among.nearest(rows[chosen], lists.cut[chosen])
     steps = [
         partial(nearest.compare, owners, columns, both=False)
-        for columns in parts(new, 4 * _ROWS)
-        for owners in parts(rows[chosen], _ROWS)
+        for columns in parts(new, 4 * BLOCK)
+        for owners in parts(rows[chosen], BLOCK)
     ]
     run_all(steps, among.threads)
     return _by_list(nearest, rows)
@@ -212,3 +218,49 @@ def recall(truth: Truth, chosen: Flags, found: NeighbourLists, k: int) -> float:
     if len(owner) == 0:
         return 1.0
     return float((found.positions[owner, :k] == target[:, None]).any(axis=1).mean())
+
+
+_Columns = dict[str, np.ndarray[tuple[int, ...], np.dtype[Any]]]
+
+
+def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
+    """Make `neighbourhood` the state `name` of `folder`."""
+    columns: _Columns = {"prints": neighbourhood.prints, **_list_columns("", neighbourhood.lists)}
+    about: dict[str, Any] = {"dimension": neighbourhood.dimension}
+    if (layout := neighbourhood.layout) is not None:
+        about["partitions"] = layout.members.partitions
+        columns |= {"home": layout.members.home.astype(np.int32), "bits": layout.members.bits}
+        columns |= {"sample": layout.truth.rows, **_list_columns("sample_", layout.truth.lists)}
+    states = NightStates(folder)
+    path = states.begin(name)
+    for column, values in columns.items():
+        np.save(path / f"{column}.npy", values, allow_pickle=False)
+    states.commit(path, about)
+
+
+def read_state(folder: Path) -> Neighbourhood | None:
+    """The newest state of `folder` that is as it was written; None where there is none."""
+    return NightStates(folder).newest(_read)
+
+
+def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
+    few = int(lists.positions.max(initial=0)) < 1 << 31
+    positions = lists.positions.astype(np.int32 if few else np.int64)
+    return {f"{prefix}positions": positions, f"{prefix}scores": lists.scores, f"{prefix}cut": lists.cut}
+
+
+def _lists(read: _Columns, prefix: str) -> NeighbourLists:
+    positions = read[f"{prefix}positions"].astype(np.int64)
+    return NeighbourLists(positions, read[f"{prefix}scores"], read[f"{prefix}cut"])
+
+
+def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
+    """The state at `path`."""
+    # Mapped, not copied: what changes is written to new arrays. Those mapped outlive the files.
+    names = [name.removesuffix(".npy") for name in about["digests"]]
+    read = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
+    layout = None
+    if "partitions" in about:
+        members = Members(read["home"].astype(np.int64), read["bits"], int(about["partitions"]))
+        layout = Layout(members, Truth(read["sample"], _lists(read, "sample_")))
+    return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, layout)

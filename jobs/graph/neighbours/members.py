@@ -18,12 +18,10 @@ import numpy.typing as npt
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, folded
-from quern.jobs.graph.neighbours.codes import Numbers, products
+from quern.jobs.graph.neighbours.codes import BLOCK, SPAN, Numbers, products
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
 from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
-_ROWS = 1024
-_SPAN = 16_384
 _WORD = 8  # Bytes; bits are looked at by words.
 _MASKS = np.array([128, 64, 32, 16, 8, 4, 2, 1], dtype=np.uint8)
 
@@ -137,8 +135,8 @@ def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 
     whole = folded(centroids.numbers)
 
     def visit(span: slice) -> None:
-        for start in range(span.start, span.stop, _ROWS):
-            part = slice(start, min(start + _ROWS, span.stop))
+        for start in range(span.start, span.stop, BLOCK):
+            part = slice(start, min(start + BLOCK, span.stop))
             near = products(numbers[part], whole)
             home[part] = near.argmax(1)
             least = near[np.arange(len(near)), home[part]] - short
@@ -147,7 +145,7 @@ def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 
             packed = np.packbits(there.reshape(-1)).reshape(len(near), -1)
             bits[part, : packed.shape[1]] = packed
 
-    run_all([partial(visit, span) for span in spans(count, _SPAN, threads)], threads)
+    run_all([partial(visit, span) for span in spans(count, SPAN, threads)], threads)
     return Members(home, bits, len(centroids))
 
 

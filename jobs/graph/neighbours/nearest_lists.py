@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
-from quern.jobs.graph.neighbours.blocks import Block, Reached
-from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.codes import Block, Codes, Reached
 from quern.jobs.graph.neighbours.ranking import Flags, begins, by_score, order_of, ranks
 from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 

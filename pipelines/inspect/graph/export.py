@@ -1,4 +1,4 @@
-"""The graph for other tools: GraphML for Gephi, Cytoscape and networkx, or Parquet tables."""
+"""The graph for other tools, GraphML for Gephi, Cytoscape and networkx, or Parquet tables; a question's path as SVG."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from lxml import etree
 
 from quern.indexes.catalog import Snapshot
 from quern.indexes.graph.communities import Communities
-from quern.indexes.storage import write_whole
+from quern.indexes.storage import write_text, write_whole
+from quern.pipelines.answers.views.passages import passages_of
+from quern.pipelines.answers.views.picture import picture_of
+from quern.pipelines.answers.views.report import page_environment
 from quern.pipelines.inspect.graph.structure import Structure
+from quern.schemas.answers import Answer
 from quern.schemas.errors import QuernError
 
 Layer = Literal["both", "nodes", "chunks"]
@@ -27,7 +31,6 @@ _KEYS = {
     "node": {"layer": "string", "label": "string", "document": "string", "in_degree": "int", "community": "int"},
     "edge": {"kind": "string", "similarity": "double", "edges": "int"},
 }
-_CHARACTERS = 300
 _PIECE = 4096
 
 
@@ -94,7 +97,7 @@ def _vertices(
         for batch in snapshot.stage("chunks").batches(["chunk_id", "title", "text"]):
             for key, title, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 at = places[key]
-                fields: dict[str, object] = {"layer": "chunk", "label": (title or text)[:_CHARACTERS]}
+                fields: dict[str, object] = {"layer": "chunk", "label": (title or text)[:300]}
                 yield _chunk_id(key), fields | {"document": documents[graph.document[at]], "community": division.of[at]}
     if layer == "chunks":
         return
@@ -102,7 +105,7 @@ def _vertices(
     for batch in snapshot.stage("nodes").batches(["query_id", "text"]):
         for key, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
             at = int(graph.owner[at_node[key]])
-            fields = {"layer": "node", "label": text[:_CHARACTERS], "document": documents[graph.document[at]]}
+            fields = {"layer": "node", "label": text[:300], "document": documents[graph.document[at]]}
             yield _node_id(key), fields | {"in_degree": degrees[at_node[key]], "community": division.of[at]}
 
 
@@ -182,3 +185,30 @@ def _write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> 
                 writer.write_batch(batch)
 
     write_whole(path, write)
+
+
+def draw_path(answer: Answer) -> str:
+    """The picture of the report's path, with its colours; one answer gives one picture.
+
+    Raises:
+        GraphError: There is no path to draw.
+    """
+    if not answer.hits:
+        raise GraphError("there is no path to draw: no chunk was found for the question")
+    passages = passages_of(answer, [], "picture")
+    return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))
+
+
+def write_path(answer: Answer, path: Path) -> None:
+    """Write the picture to the file at `path`.
+
+    Raises:
+        GraphError: The name does not end in .svg, there is no path to draw, or the file cannot be written.
+    """
+    if path.suffix != ".svg":
+        raise GraphError(f"--picture {path}: the picture is an SVG file; name one that ends in .svg")
+    drawn = draw_path(answer)
+    try:
+        write_text(path, drawn + "\n")
+    except OSError as error:
+        raise GraphError(f"--picture {path} cannot be written: {error.strerror}") from error

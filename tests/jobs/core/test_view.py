@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.view import Choice, Computed, View
+from quern.jobs.core.contract import Choice, Computed, View
 from quern.schemas.contract.table import Table
 from quern.schemas.tables import TABLES
 

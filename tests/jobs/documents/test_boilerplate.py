@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.stages import Stage
+from quern.jobs.core.contract import View
 from quern.jobs.core.run import Run, run_whole
-from quern.jobs.core.view import View
 from quern.jobs.documents import boilerplate
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.jobs.engines import Engines

@@ -15,11 +15,10 @@ from quern.indexes import checksums
 from quern.indexes.checksums import checksum_of
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
-from quern.jobs.graph.neighbours.layout import Neighbourhood
+from quern.jobs.graph.neighbours.layout import Neighbourhood, read_state, write_state
 from quern.jobs.graph.neighbours.plan import Plan
 from quern.jobs.graph.neighbours.ranking import vector_prints
 from quern.jobs.graph.neighbours.search import change, find_neighbours
-from quern.jobs.graph.neighbours.state import read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from quern.pipelines.inspect.graph.describe import describe_graph
+from quern.pipelines.inspect.graph.structure import describe_graph
 from quern.schemas.tables import CHUNKS, EDGES, NODES
 from tests.pipelines.inspect.graph.small_snapshot import Small, Staged
 

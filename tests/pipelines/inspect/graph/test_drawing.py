@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from quern.pipelines.inspect.graph.drawing import draw_path, write_path
-from quern.pipelines.inspect.graph.export import GraphError
+from quern.pipelines.inspect.graph.export import GraphError, draw_path, write_path
 from quern.schemas.answers import Answer, Hit, PathNode
 from tests.conftest import Quern
 

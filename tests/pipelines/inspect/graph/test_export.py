@@ -8,9 +8,8 @@ import networkx as nx
 import pyarrow.parquet as pq
 import pytest
 
-from quern.pipelines.inspect.graph.describe import describe_graph
 from quern.pipelines.inspect.graph.export import GraphError, export_graph, xml_text
-from quern.pipelines.inspect.graph.structure import Structure
+from quern.pipelines.inspect.graph.structure import Structure, describe_graph
 from quern.schemas.tables import EDGES
 from tests.conftest import Quern
 from tests.disks import small_disk
