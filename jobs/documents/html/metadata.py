@@ -22,10 +22,9 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.addresses import canonical
 from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.dates import LONGEST_LINE, parts_of, stated_time, url_date, written_date
-from quern.jobs.documents.html.loose_text import is_prose, is_sentence
 from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
-from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.documents.html.texts import is_prose, is_sentence, letters, line_of, text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -101,7 +100,6 @@ _AFTER_NAME: Final = re.compile(
     r"\s*(?:[|•·–—(,]|\s-\s|\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b).*$", re.S | re.I
 )
 _SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
-_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def read_metadata(tree: HtmlElement, url: str) -> Found:
@@ -139,11 +137,6 @@ def add_from_text(found: Found, text: str) -> None:
         lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
         bylines = (m[1] for line in lines if len(line) <= LONGEST_LINE and (m := _BYLINE.match(line)))
         _settle(found, "author", (("text", name) for name in bylines), one_line)
-
-
-def letters(text: str | None) -> str:
-    """Letters and digits of a text in lower case, to compare names."""
-    return _NO_LETTER.sub("", (text or "").casefold())
 
 
 def _settle(found: Found, field: str, candidates: Candidates, read: Callable[[Any], T | None]) -> T | None:
