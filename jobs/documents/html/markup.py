@@ -25,7 +25,10 @@ _BODY_CLASS: Final = re.compile(r"article__body|article-body|articleBody|story-b
 _TYPED: Final = XPath("descendant::*/@itemtype")
 _THREAD: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage)")
 _POST: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|Comment|Question|Answer)\b")
-_EDIT_LINKS: Final = XPath("descendant::*[(self::span or self::div) and contains(@class, 'editsection')]")
+_EDIT_LINKS: Final = XPath(
+    "descendant::span[descendant::a][starts-with(normalize-space(), '[')]"
+    "[contains(@class, 'editsection') or parent::h2 or parent::h3 or parent::h4]"
+)
 _LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
 # Blocks in impossible places, which unclosed markup leaves behind.
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
