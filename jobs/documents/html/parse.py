@@ -8,9 +8,8 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
-from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.markup import unlinked, unwrap
-from quern.jobs.documents.html.texts import is_prose, is_sentence, line_of, text_of
+from quern.jobs.documents.html.texts import Holders, is_prose, is_sentence, line_of, text_of
 from quern.jobs.text.charsets import as_utf8
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
