@@ -26,7 +26,6 @@ Batches = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 EXAMPLES: Final = 3
 """Unexpected values that are shown."""
-_LONGEST = 200  # Characters of an example.
 
 
 class Metric(ABC):
@@ -260,4 +259,5 @@ def examples(batch: pa.RecordBatch, most: int) -> list[Any]:
 def _plain(column: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("s"), safe=False).cast(pa.string())
-    return [v[:_LONGEST] if isinstance(v, str) else v for v in column.to_pylist()]
+    # Characters of an example.
+    return [v[:200] if isinstance(v, str) else v for v in column.to_pylist()]

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from quern.jobs.audit.arrow_metrics import EXAMPLES
 from quern.jobs.audit.checks import Check, Unexpected, check_of
-from quern.jobs.audit.custom_expectations import ExpectColumnValuesToBeKeysOf, ExpectTableColumnTypesToMatch
 from quern.jobs.audit.gx import (
     DataContextConfig,
     ExpectationSuite,
+    ExpectColumnValuesToBeKeysOf,
+    ExpectTableColumnTypesToMatch,
     InMemoryStoreBackendDefaults,
+    SparkEngine,
     Validator,
+    batch_of,
     gx,
     gxe,
 )
-from quern.jobs.audit.metric_providers import SparkEngine, batch_of
 from quern.jobs.audit.views import View, spark_frame
 from quern.schemas.contract import expectations as ours
 from quern.schemas.contract.expectations import Expectation
-
-_ROWS_A_PART: Final = 250_000  # Keys of as many rows fill a shuffle partition of some 10 MB.
 
 
 def check_on_spark(
@@ -37,7 +37,8 @@ def check_on_spark(
     """
     rows = sum(view.rows for view in views.values())  # A file that cannot be read is no failed expectation.
     # Shuffles of small tables in few parts, each of which costs a task.
-    session.conf.set("spark.sql.shuffle.partitions", str(max(2, rows // _ROWS_A_PART)))
+    # Keys of as many rows fill a shuffle partition of some 10 MB.
+    session.conf.set("spark.sql.shuffle.partitions", str(max(2, rows // 250_000)))
     engine = SparkEngine(spark=session, persist=False)
     batches = {name: batch_of(name, spark_frame(view, session)) for name, view in views.items()}
     for batch in batches.values():

@@ -17,8 +17,6 @@ _FOLLOWS = re.compile(
     "[\u200c\u200d\u0e33\u0eb3\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7fb\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
 )
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]+")
-# Letters of flags that are looked at before a cut: one in a longer run may lie inside a flag.
-_MOST_FLAGS = 64
 
 
 def starts_grapheme(text: str, at: int) -> bool:
@@ -41,6 +39,7 @@ def last_grapheme(text: str, low: int, high: int) -> int:
 def _flags_before(text: str, at: int) -> int:
     """How many letters of flags stand straight before a place."""
     count = 0
-    while count < min(at, _MOST_FLAGS) and _FLAG.match(text[at - count - 1]):
+    # Letters of flags that are looked at before a cut: one in a longer run may lie inside a flag.
+    while count < min(at, 64) and _FLAG.match(text[at - count - 1]):
         count += 1
     return count

@@ -14,9 +14,6 @@ from itertools import accumulate, pairwise
 from quern.jobs.chunks.boundaries import Boundaries, Offsets
 from quern.jobs.chunks.graphemes import last_grapheme
 
-# Shares of a chunk that no unit is longer than, so that its end and its overlap can be chosen.
-_SHARES = 8
-
 
 @dataclass(frozen=True)
 class Units:
@@ -46,7 +43,8 @@ class Units:
 
         No unit has more characters than a chunk may have tokens: standing alone it is at most so many.
         """
-        size = max(1, min(most // _SHARES, limit))
+        # Shares of a chunk that no unit is longer than, so that its end and its overlap can be chosen.
+        size = max(1, min(most // 8, limit))
         found = list(_pieces(text, offsets, size))
         starts = [start for start, _ in found] + [len(text)]
         share = limit / most

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _AHEAD: Final = 64
 _POLICIES: Final = 20_000
-_ROBOTS_SECONDS: Final = 86_400  # RFC 9309, section 2.4: not from a cache for more than a day
 
 
 @dataclass
@@ -216,7 +215,8 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
         """The rules of an origin, from memory or the frontier; None if they must be fetched."""
         found = self._policies.get(origin)
         if found is None:
-            stored = self._state.frontier.robots(origin, time.time() - _ROBOTS_SECONDS)
+            # RFC 9309, section 2.4: not from a cache for more than a day
+            stored = self._state.frontier.robots(origin, time.time() - 86_400)
             if stored is None:
                 return None
             found = self._policies[origin] = RobotsPolicy(*stored, origin=origin)

@@ -1,8 +1,8 @@
 """Lines that repeat over a site: menus, banners and credits that main-text extraction let through.
 
 A line is boilerplate where it stands in many documents of a site and in a large share of them. Counting needs the
-whole table: each document gives its distinct short lines as (site, line) hashes, written to files parted by hash;
-then Spark, or this process part by part, finds the pairs that are common. Both give the same pairs.
+whole table: each document gives its distinct short lines as (site, line) hashes, written to files parted by hash,
+and the common pairs are found part by part.
 
 Memory: 16 bytes a row of one of 64 parts, and about 40 bytes a row of the last million; 8 bytes for each line found,
 at most (lines of a document / share) of them a site; about 100 bytes a site.
@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,6 @@ GIVEN: Final = "doc:"  # Addresses of JSONL documents begin with this.
 _READS: Final = ("page_url", "site", "text")
 _PARTS: Final = 64
 _PENDING: Final = 1 << 20
-_SHUFFLE_ROWS: Final = 5_000_000  # Fewer lines are counted in this process while Spark would start.
 _ROW: Final = pa.schema([("line", pa.int64()), ("site", pa.int64())])
 _LINES: Final = pa.list_(pa.int32())
 
@@ -118,11 +117,6 @@ class RepeatedLines(TableJob):
     version: ClassVar[int] = 1
 
     @property
-    def engine(self) -> Literal["none", "cpu", "model"]:
-        """Spark, where there are many lines."""
-        return "cpu"
-
-    @property
     def tables(self) -> tuple[Table, ...]:
         """`repeated_lines`."""
         return (REPEATED_LINES,)
@@ -136,14 +130,13 @@ class RepeatedLines(TableJob):
         (drafts,) = inputs.values()
         settings, directory = self.settings, run.work / "lines"
         directory.mkdir(parents=True, exist_ok=True)
-        documents, rows = _write_lines(drafts, settings, directory)
+        documents = _write_lines(drafts, settings, directory)
         least = {
             site: max(settings.repeated_documents, int(np.ceil(settings.repeated_share * count - 1e-9)))
             for site, count in documents.items()
             if count >= settings.repeated_documents
         }
-        spark = run.engines.shuffler(rows, _SHUFFLE_ROWS) if least else None
-        counted = _by_spark(spark, directory, settings) if spark is not None else _by_parts(directory, settings)
+        counted = _by_parts(directory, settings)
         common = [(line, site) for line, site, count in counted if count >= least.get(site, count + 1)]
         lines, sites = np.array(sorted(common), dtype=np.int64).reshape(-1, 2).T
         with run.scratch(REPEATED_LINES) as writer:
@@ -151,11 +144,11 @@ class RepeatedLines(TableJob):
         return Made((writer.stage(),), counts=None)
 
 
-def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) -> tuple[Counter[int], int]:
-    """Write the distinct short lines of each document, parted by hash; (documents per site, rows)."""
+def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) -> Counter[int]:
+    """Write the distinct short lines of each document, parted by hash; documents per site."""
     documents: Counter[int] = Counter()
     pending: list[Hashes] = []
-    rows = waiting = 0
+    waiting = 0
     with ExitStack() as stack:
         writers = [
             stack.enter_context(pq.ParquetWriter(directory / f"{n:02d}.parquet", _ROW, compression="zstd"))
@@ -164,13 +157,13 @@ def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) ->
         for batch in drafts.batches(_READS):
             pairs = _pairs(batch, settings.repeated_characters, documents)
             pending.append(pairs)
-            rows, waiting = rows + len(pairs), waiting + len(pairs)
+            waiting += len(pairs)
             if waiting >= _PENDING:
                 _append(np.concatenate(pending), writers)
                 pending, waiting = [], 0
         if pending:
             _append(np.concatenate(pending), writers)
-    return documents, rows
+    return documents
 
 
 def _pairs(batch: pa.RecordBatch, most: int, documents: Counter[int]) -> Hashes:
@@ -193,23 +186,10 @@ def _append(pairs: Hashes, writers: list[pq.ParquetWriter]) -> None:
 
 
 def _by_parts(directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
-    """(line, site, documents) of lines in enough documents, part by part in this process."""
+    """(line, site, documents) of lines in enough documents, part by part."""
     for path in sorted(directory.glob("*.parquet")):
         table = pq.read_table(path)
         lines, first, counts = np.unique(table["line"].to_numpy(), return_index=True, return_counts=True)
         many = counts >= settings.repeated_documents
         sites = table["site"].to_numpy()[first[many]]
         yield from zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)
-
-
-def _by_spark(spark: Any, directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
-    """The same from a shuffle."""
-    import pyarrow.dataset as ds  # It brings pandas with it, which a worker has no need of.
-
-    # Spark reads a path as a pattern: brackets and the like must stand for themselves.
-    path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(directory))
-    counted = spark.read.parquet(path).groupBy("line", "site").count()
-    common = directory.parent / "common-lines"
-    counted.where(counted["count"] >= settings.repeated_documents).write.mode("overwrite").parquet(str(common))
-    for batch in ds.dataset(common, format="parquet").to_batches(columns=["line", "site", "count"]):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

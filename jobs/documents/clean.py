@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.files import FILE_TYPES
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
+from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
@@ -185,7 +184,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 26
+    version: ClassVar[int] = 27
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")

@@ -2,14 +2,13 @@
 
 Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
 proposed by MinHash-LSH (`jobs.documents.duplicates.shingles`, `.buckets`), verified on the shingles, joined to clusters
-(`.components`). Texts that differ in a number, a name or a field are no near duplicates (`.duplicates.values`), nor are
-short ones that were published on different days (`.duplicates.short_texts`). The keeper of a cluster is its oldest
+(`.near`). Texts that differ in a number, a name or a field are no near duplicates (`.duplicates.values`), nor are
+short ones that were published on different days (`.duplicates.texts`). The keeper of a cluster is its oldest
 document by `published_at` (undated ones last), then the longest, then the one with the least doc_id. Titles do not
 count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
-night's texts is kept (`.duplicates.night_state`). The driver holds 32 bytes a document and 40 a distinct text; the
-comparison runs in this process (`.duplicates.near`) or on Spark (`.duplicates.shuffles`).
+night's texts is kept (`.duplicates.night_state`); `.duplicates.near` says how much memory the comparison takes.
 """
 
 from __future__ import annotations
@@ -29,13 +28,11 @@ from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.near import find_duplicates
-from quern.jobs.documents.duplicates.night_state import DUPLICATES, Night
+from quern.jobs.documents.duplicates.night_state import Night
 from quern.jobs.documents.duplicates.signatures import Signatures
 from quern.jobs.documents.duplicates.texts import write_members, write_signatures
 from quern.schemas.settings import DeduplicateSettings
 from quern.schemas.tables import DOCUMENTS, Table
-
-_PARTITION_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Deduplicate(TableJob):
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:
-        """Spark, where there is much to compare."""
+        """Signatures of many texts are made on Spark."""
         return "cpu"
 
     @property
@@ -85,68 +82,39 @@ class Deduplicate(TableJob):
             work=work,
             settings=self.settings,
         )
-        written = _write_documents(night, run)
+        stage, duplicates = _write_documents(night, run)
         if signed.whole:
             states.commit(state, {})
             states.forget_others()
         shutil.rmtree(work)
-        return Made((written.stage,), _counts(documents.rows, signed.new, written), final=signed.whole)
+        counts = Counts(
+            rows_in=documents.rows,
+            rows_out=documents.rows,
+            reused=documents.rows - signed.new,
+            computed=signed.new,
+            rejected=int(sum(duplicates.values())),
+            notes=duplicates,
+        )
+        return Made((stage,), counts, final=signed.whole)
 
 
-@dataclass(frozen=True)
-class _Written:
-    """The documents with `duplicate_of`, what compared them, and how many duplicates there are of each kind."""
-
-    stage: Stage
-    engine: str
-    duplicates: dict[str, float]
-
-
-def _counts(rows: int, new: int, written: _Written) -> Counts:
-    return Counts(
-        rows_in=rows,
-        rows_out=rows,
-        reused=rows - new,
-        computed=new,
-        rejected=int(sum(written.duplicates.values())),
-        engine=written.engine,
-        notes=written.duplicates,
-    )
-
-
-def _compared(night: Night, run: Run) -> tuple[str, Iterator[pa.RecordBatch]]:
-    """The engine, and the duplicates in the order of the documents."""
-    rows = night.documents.rows
-    spark = run.engines.shuffler(rows, night.settings.local_below)
-    if spark is None:
-        return "driver", find_duplicates(night)
-    from quern.jobs.documents.duplicates.shuffles import find_duplicates_on_spark
-
-    return "spark", find_duplicates_on_spark(night, spark, _partitions(rows, run.cores))
-
-
-def _partitions(rows: int, cores: int) -> int:
-    """Partitions of a shuffle of the bands of `rows` documents; changes no result."""
-    return max(cores, rows // _PARTITION_ROWS)
-
-
-def _write_documents(night: Night, run: Run) -> _Written:
-    engine, duplicates = _compared(night, run)
+def _write_documents(night: Night, run: Run) -> tuple[Stage, dict[str, float]]:
+    """The documents with `duplicate_of`, and how many duplicates there are of each kind."""
+    duplicates = pa.Table.from_batches([find_duplicates(night)])
+    places = duplicates.column("position").to_numpy()
     counts: dict[str, float] = {"exact_duplicate": 0, "near_duplicate": 0}
-    merged = _Merge(duplicates)
     start = 0
     with run.writer(DOCUMENTS) as writer:
         for batch in night.documents.batches():
-            found = merged.until(start + batch.num_rows)
-            positions = found.column("position").to_numpy() - start
+            first, end = np.searchsorted(places, [start, start + batch.num_rows])
+            some, positions = duplicates.slice(first, end - first), places[first:end] - start
             start += batch.num_rows
-            writer.write(_marked(batch, positions, found.column("keeper")))
-            rejects = list(_rejects(batch, positions, found))
+            writer.write(_marked(batch, positions, some.column("keeper")))
+            rejects = list(_rejects(batch, positions, some))
             run.reject(Deduplicate.name, rejects)
             for _, reason, _ in rejects:
                 counts[reason] += 1
-        merged.until(start)
-    return _Written(writer.stage(), engine, counts)
+    return writer.stage(), counts
 
 
 def _marked(batch: pa.RecordBatch, positions: Positions, keepers: pa.ChunkedArray) -> pa.RecordBatch:
@@ -168,28 +136,3 @@ def _rejects(batch: pa.RecordBatch, positions: Positions, found: pa.Table) -> It
         else:
             nearest = "" if row["direct"] else " with the nearest of the copies between"
             yield doc_id, "near_duplicate", f"of {row['keeper']}: Jaccard {row['similarity']:.3f}{nearest}"
-
-
-class _Merge:
-    """Duplicates in the order of the documents, taken up to a position at a time."""
-
-    def __init__(self, duplicates: Iterator[pa.RecordBatch]) -> None:
-        self._duplicates = duplicates
-        self._pending: pa.Table | None = None
-
-    def until(self, position: int) -> pa.Table:
-        """Those before `position` that were not taken yet."""
-        taken: list[pa.Table] = []
-        while True:
-            if self._pending is None:
-                batch = next(self._duplicates, None)
-                if batch is None:
-                    break
-                self._pending = pa.Table.from_batches([batch])
-            count = int(np.searchsorted(self._pending.column("position").to_numpy(), position))
-            taken.append(self._pending.slice(0, count))
-            if count < self._pending.num_rows:
-                self._pending = self._pending.slice(count)
-                break
-            self._pending = None
-        return pa.concat_tables([DUPLICATES.empty_table(), *taken])

@@ -20,7 +20,7 @@ import pyarrow as pa
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
-from quern.jobs.pages.formats.texts import is_text_file
+from quern.jobs.pages.formats.files import is_text_file
 from quern.jobs.text.noise import Noise
 from quern.jobs.text.personal_data import counts, find, replace
 from quern.jobs.text.plain_text import one_line, printable

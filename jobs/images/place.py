@@ -35,7 +35,6 @@ _WORDS: Final = 0.5  # Share of words in the likeness of two texts; the rest is 
 # Share of a text's letters that a model knows, below which its vector says nothing: all such texts are alike to it.
 _READABLE: Final = 0.5
 _MOST_REMEMBERED: Final = 20_000
-_OPENING: Final = 1_500  # Characters of a page that stand for its text: a model reads no more of it.
 
 
 class Model(Protocol):
@@ -85,7 +84,8 @@ class Described:
     @property
     def opening(self) -> str:
         """What stands for its page."""
-        return f"{self.title}\n{self.text[:_OPENING]}"
+        # Characters of a page that stand for its text: a model reads no more of it.
+        return f"{self.title}\n{self.text[:1_500]}"
 
 
 @dataclass(frozen=True)

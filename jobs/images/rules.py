@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from quern.jobs.text.stems import content_words
+
 # Width and height as addresses name them: `fog-640x480.jpg`, `/180x100/fog.jpg`; a side of 0 is free.
 _SIDES: Final = re.compile(r"(?<![^\W_])(\d{1,5})x(\d{1,5})(?![^\W_])", re.I)
 _WIDTHS: Final = frozenset({"w", "width"})
@@ -22,8 +24,6 @@ _ICONS: Final = frozenset(
     "placeholder smiley spacer spinner sprite sprites transparent".split()
 )
 _ICON_NAMES: Final = re.compile(r"\b(?:avatar|icon|logo)\b|图标|头像|标志", re.I)
-# Words of an alternative text from which on it describes a picture; furniture is named, not described.
-_DESCRIBED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Picture:
     @cached_property
     def described(self) -> bool:
         """Whether somebody wrote what it shows."""
-        return bool(self.caption) or len((self.alt or "").split()) >= _DESCRIBED
+        # Words of an alternative text from which on it describes a picture; furniture is named, not described.
+        return bool(self.caption) or len((self.alt or "").split()) >= 4
 
     @property
     def is_teaser(self) -> bool:
@@ -100,3 +101,27 @@ def _parts(url: str) -> tuple[str, list[tuple[str, str]]]:
     """Path and query of an address."""
     parts = urlsplit(url)
     return unquote(parts.path), parse_qsl(parts.query)[:20]
+
+
+# Who took or owns a picture, at the end of its caption: `(Photo: A. Name)`, `Image credit: NASA`, `Photo by A. Name`.
+_CREDIT: Final = re.compile(
+    r"[\s(\[]*\b(?:photo(?:graph)?|picture|image|illustration|graphic|credit|source)s?"
+    r"(?:\s+(?:credit|courtesy|illustration))*\s*(?:[:/]|\bby\b).*$|[\s(\[（【]*(?:图片来源|图源|摄影|图/|图：).*$",
+    re.I | re.S,
+)
+# A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
+_DESCRIBES: Final = 15
+
+
+def description(alt: str | None, caption: str | None) -> str:
+    """The words that describe an image, each text once; empty where nobody described it."""
+    caption, alt = _without_credit(caption or ""), alt or ""
+    named, told = content_words(alt), content_words(caption)
+    if named <= told:
+        return caption
+    return alt if told <= named else f"{caption}. {alt}"
+
+
+def _without_credit(caption: str) -> str:
+    credit = _CREDIT.search(caption, _DESCRIBES)
+    return caption[: credit.start()].rstrip() if credit else caption

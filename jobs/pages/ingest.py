@@ -13,15 +13,13 @@ import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.captures import read_captures
-from quern.jobs.pages.formats.files import file_page
-from quern.jobs.pages.formats.html_files import html_page
+from quern.jobs.pages.formats.files import file_page, html_page, text_pages
+from quern.jobs.pages.formats.frames import PACKED_ENDINGS, opening
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
-from quern.jobs.pages.formats.packings import PACKED_ENDINGS, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
 from quern.jobs.pages.formats.segments import Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
-from quern.jobs.pages.formats.texts import text_pages
 from quern.jobs.pages.formats.wacz import Member, members, window
 from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
 from quern.jobs.pages.inputs import (

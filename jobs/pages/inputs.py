@@ -20,10 +20,8 @@ from typing import BinaryIO, Final, cast
 from pyarrow import fs
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
-from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS
-from quern.jobs.pages.formats.object_store import s3, translated
-from quern.jobs.pages.formats.packings import opening
-from quern.jobs.pages.formats.texts import TEXTS
+from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS, TEXTS
+from quern.jobs.pages.formats.frames import opening
 from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
@@ -382,3 +380,21 @@ def opened(location: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EINVAL, "not a regular file")
     with path.open("rb") as stream:
         yield stream
+
+
+def s3() -> fs.S3FileSystem:
+    """Object storage as the environment describes it."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return fs.S3FileSystem(endpoint_override=endpoint) if endpoint else fs.S3FileSystem()
+
+
+def translated(pattern: str) -> str:
+    """A shell pattern as a regular expression: `*` and `?` stay within a folder, `**` does not."""
+    out = ""
+    for piece in re.findall(r"\*\*/?|\*|\?|\[[^\]]+\]|[^*?\[]+|\[", pattern):
+        if piece.startswith("[") and len(piece) > 1:
+            escaped = re.escape(piece[1:-1].removeprefix("!")).replace("\\-", "-")
+            out += f"[{'^' if piece[1] == '!' else ''}{escaped}]"
+        else:
+            out += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re.escape(piece)
+    return out + r"\Z"

@@ -40,7 +40,6 @@ VERSION: Final = 10
 _LIBRARIES: Final = ("charset-normalizer", "dateparser")
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
-_SPARK_TASKS: Final = 64  # With `auto`, fewer tasks are done without Spark: one takes some seconds.
 _ROWS: Final = 4096
 
 Task = tuple[Span, ...]
@@ -238,7 +237,8 @@ def read_spans(
     tasks = tasks_of(spans, settings.task_bytes)
     if not tasks:
         return [], "none"
-    spark = engines.spark(len(tasks), _SPARK_TASKS)
+    # With `auto`, fewer tasks are done without Spark: one takes some seconds.
+    spark = engines.spark(len(tasks), 64)
     before = finished_parts(directory)
     with watched("ingest", len(tasks), lambda: finished_parts(directory) - before):
         if spark is None:

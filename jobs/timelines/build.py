@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from quern.jobs.timelines.topics import display_name, granularity, keywords, nam
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
-
 
 
 @dataclass(frozen=True)

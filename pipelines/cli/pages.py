@@ -16,8 +16,7 @@ from quern.schemas.addresses import page_source
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.inspect.reading import CrawlPlan
-    from quern.pipelines.inspect.reading import IngestPlan
+    from quern.pipelines.inspect.reading import CrawlPlan, IngestPlan
     from quern.pipelines.pages.crawl import CrawlReport
     from quern.schemas.settings import CrawlSettings
 

@@ -34,8 +34,8 @@ def graph(
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.inspect.graph.structure import describe_graph
     from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
+    from quern.pipelines.inspect.graph.structure import describe_graph
     from quern.schemas.words.lines import plain
     from quern.schemas.words.meant import no_such
 

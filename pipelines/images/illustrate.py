@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from quern.jobs.images.describe import description
 from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
+from quern.jobs.images.rules import description
 from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.text.stems import content_words
 from quern.pipelines.retrieve.searcher import Pictures, Searcher
@@ -27,7 +27,6 @@ from quern.schemas.words.lines import one_line
 # Documents whose images may stand beside an answer, those that it cites first; and images of one of them.
 _DOCUMENTS: Final = 5
 _OF_DOCUMENT: Final = 8
-_SHARED: Final = 3  # Words that are named as those that an image and a sentence share.
 
 Row = dict[str, Any]
 
@@ -199,7 +198,8 @@ def _why(image: Candidate, text: str, beside: Citation | None) -> str:
         bare = word.strip(".,;:!?()[]\"'“”‘’")
         if bare.casefold() not in map(str.casefold, shared) and content_words(bare) & has:
             shared.append(bare)
-    names = sorted(shared, key=lambda word: not word[:1].isupper())[:_SHARED]
+    # Words that are named as those that an image and a sentence share.
+    names = sorted(shared, key=lambda word: not word[:1].isupper())[:3]
     reasons = [f"its page has it beside what [{beside.number}] quotes"] if beside else []
     if names:
         reasons.append(f"what is said of it names {', '.join(names)}")

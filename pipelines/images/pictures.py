@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 FOLDER: Final = "pictures"
 # What may go better another time: such an image is asked for again in the next run.
 _NOT_NOW: Final = ("connection", "dns", "host_failures", "not_answered", "robots_unreachable", "timeout", "truncated")
-_AT_ONCE: Final = 32  # Images of one visit: all are in memory when it is over.
 
 
 class PictureFolder:
@@ -54,7 +53,8 @@ class PictureFolder:
         """Fetch those that were not asked for before; where the crawler fails, answers have no pictures this time."""
         wanted = iter(url for url in dict.fromkeys(urls) if not self._path(url).exists())
         crawl = self._settings.crawl
-        while some := list(islice(wanted, _AT_ONCE)):
+        # Images of one visit: all are in memory when it is over.
+        while some := list(islice(wanted, 32)):
             self._folder.mkdir(parents=True, exist_ok=True)
             try:
                 visits = visit(some, crawl, user_agent(crawl), "images")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.files import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE
 from quern.jobs.text.markdown import silent_spans
 from quern.jobs.text.personal_data import TYPES
 

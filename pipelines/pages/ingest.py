@@ -17,7 +17,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import VERIFIED
 from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines
-from quern.jobs.pages.formats.html_files import page_url
+from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import ADDRESSED, IngestError, Input, covers, find_inputs, kind_of, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of

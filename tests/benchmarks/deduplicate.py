@@ -14,12 +14,11 @@ import statistics
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -189,14 +188,6 @@ def _peer_clusters(folder: Path, tasks: int) -> dict[int, int]:
     return found
 
 
-@contextmanager
-def _engine(name: Literal["local", "spark"]) -> Iterator[Engines]:
-    """Engines of one kind, started."""
-    with Engines(EngineSettings(engine=name)) as engines:
-        engines.shuffler(0, 0)
-        yield engines
-
-
 @dataclass(frozen=True)
 class _Round:
     """What each side cost, over an empty memo, and the clusters of both."""
@@ -206,17 +197,16 @@ class _Round:
     rival: dict[int, int]
 
 
-def _round(texts: Sequence[str], root: Path, spark: Engines, local: Engines, tasks: int) -> _Round:
-    """Each side once; the engines and an incremental night must come to one result."""
+def _round(texts: Sequence[str], root: Path, local: Engines, tasks: int) -> _Round:
+    """Each side once; a full and an incremental night must come to one result."""
     costs: dict[str, Cost] = {}
     made: dict[str, Stage] = {}
-    for name, engines in (("spark", spark), ("in process", local)):
-        costs[name], made[name] = Nights(root / name, engines).night(texts)
+    costs["in process"], made["in process"] = Nights(root / "in process", local).night(texts)
     nights = Nights(root / "incremental", local)
     nights.night(texts[: len(texts) - len(texts) // _NEW_SHARE])
     costs["night"], made["night"] = nights.night(texts)
     if len({stage.digest for stage in made.values()}) > 1:
-        raise AssertionError("engines or nights differ in their result")
+        raise AssertionError("nights differ in their result")
     costs["datatrove"], _ = _metered(lambda: _peer(texts, root / "datatrove", tasks))
     return _Round(costs, clusters(made["night"]), _peer_clusters(root / "datatrove", tasks))
 
@@ -228,25 +218,22 @@ def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> dict[str
         `found L-H`: share of the planted pairs of that similarity that end in one cluster. `recall .85`, `recall .80`:
         of those from there. `precision`: share of the pairs of clusters whose true similarity is .8 or more. `crowd
         joined`: share of the documents of one template in its largest cluster. Of each side documents a second, and
-        MiB beyond the corpus (and the idle Java process). `ratio`: datatrove's seconds over Quern's on Spark, both
-        with all cores; `ratio in process`: over Quern's in one process, on one core; `ratio cpu`: the same in CPU
-        seconds, which other work on the machine disturbs least. `night share`: seconds of a night with 1 % new
-        documents over a full one. Figures that begin with `datatrove` are the rival's.
+        MiB beyond the corpus. `ratio in process`: datatrove's seconds with all cores over Quern's in one process, on
+        one core; `ratio cpu`: the same in CPU seconds, which other work on the machine disturbs least. `night share`:
+        seconds of a night with 1 % new documents over a full one. Figures that begin with `datatrove` are the rival's.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     planted, tasks = plant(documents), core_count(EngineSettings())
-    with tempfile.TemporaryDirectory() as directory, _engine("spark") as spark, _engine("local") as local:
-        # One small night first: Spark compiles its plans and starts its Python workers on first use.
-        Nights(Path(directory) / "warm", spark).night(planted.texts[:200])
-        rounds = [_round(planted.texts, Path(directory) / str(n), spark, local, tasks) for n in range(repeats)]
+    with tempfile.TemporaryDirectory() as directory, Engines(EngineSettings(engine="local")) as local:
+        rounds = [_round(planted.texts, Path(directory) / str(n), local, tasks) for n in range(repeats)]
     figures = {"documents": float(documents), **judge(planted, rounds[0].found)}
     rival = judge(planted, rounds[0].rival)
     figures |= {f"datatrove {n}": rival[n] for n in ("recall .85", "recall .80", "precision", "crowd joined")}
-    for side in ("spark", "in process", "datatrove"):
+    for side in ("in process", "datatrove"):
         figures[f"{side} docs/s"] = documents / statistics.median(r.costs[side].seconds for r in rounds)
         figures[f"{side} MiB"] = max(r.costs[side].memory for r in rounds) / (1 << 20)
-    for name, side in (("ratio", "spark"), ("ratio in process", "in process")):
-        figures[name] = statistics.median(r.costs["datatrove"].seconds / r.costs[side].seconds for r in rounds)
+    ratios = (r.costs["datatrove"].seconds / r.costs["in process"].seconds for r in rounds)
+    figures["ratio in process"] = statistics.median(ratios)
     figures["ratio cpu"] = statistics.median(r.costs["datatrove"].cpu / r.costs["in process"].cpu for r in rounds)
     figures["night share"] = statistics.median(r.costs["night"].seconds / r.costs["in process"].seconds for r in rounds)
     return figures

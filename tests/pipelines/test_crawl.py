@@ -28,7 +28,7 @@ from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.frontier import State
 from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
-from quern.jobs.pages.formats.html_files import page_url
+from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.latest import latest_captures
 from quern.pipelines.build.in_progress import lost_rejects
 from quern.pipelines.cli.faults import sentence

@@ -1,9 +1,8 @@
-"""Near duplicates in this process: links between contents, clusters and keepers, by NumPy.
+"""Near duplicates: links between contents, clusters and keepers, by NumPy.
 
 Takes about 250 bytes of memory a content with 20 bands, 100 bytes a document, and 24 a link and candidate pair; bands
 are sorted one after the other. Candidates and their shingles, 8 bytes each, lie in memory-mapped files of the work
 directory.
-`jobs.documents.duplicates.shuffles` does the same on Spark, with the same result bit for bit.
 """
 
 from __future__ import annotations
@@ -17,10 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from quern.indexes.disk import mapped
 from quern.jobs.documents.duplicates.buckets import PairRule, Positions
-from quern.jobs.documents.duplicates.components import least_members
 from quern.jobs.documents.duplicates.night_state import CONTENT_BYTES, DUPLICATES, LINKS, Night, content_keys
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
 from quern.jobs.documents.duplicates.values import differ_in_value
@@ -30,12 +30,21 @@ Flags = npt.NDArray[np.bool_]
 _NO_DAY = np.iinfo(np.int64).max
 
 
-def find_duplicates(night: Night) -> Iterator[pa.RecordBatch]:
-    """Write the night's links; then the duplicates, in the order of the documents, as batches of `DUPLICATES`."""
+def find_duplicates(night: Night) -> pa.RecordBatch:
+    """Write the night's links; the duplicates, in the order of the documents, as a batch of `DUPLICATES`."""
     contents = _Contents.of(night)
     links = _links(contents, night)
     links.write(contents, night.links)
-    yield from _duplicates(contents, links, night)
+    return _duplicates(contents, links, night)
+
+
+def least_members(nodes: int, a: Positions, b: Positions) -> Positions:
+    """The least node of each node's component, shape (nodes,), of the graph with the edges (a, b)."""
+    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(nodes, nodes))
+    count, label = connected_components(graph, directed=False)
+    least = np.full(count, nodes, dtype=np.int64)
+    np.minimum.at(least, label, np.arange(nodes))
+    return np.asarray(least[label], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -207,7 +216,9 @@ def _verify(codes: Positions, contents: _Contents, night: Night) -> tuple[Positi
     """The pairs among `codes` that are near duplicates, ascending, and their Jaccard similarities."""
     size = len(contents.keys)
     a, b = codes // max(1, size), codes % max(1, size)
-    possible = may_be_similar(contents.shingles[a], contents.shingles[b], night.settings.similarity)
+    # |a ∩ b| / |a ∪ b| is at most min / max.
+    fewer, more = (end(contents.shingles[a], contents.shingles[b]) for end in (np.minimum, np.maximum))
+    possible = fewer >= night.settings.similarity * more
     codes, a, b = codes[possible], a[possible], b[possible]
     texts = _CandidateTexts(night, contents, np.unique(np.concatenate([a, b])))
     pairs = zip(a.tolist(), b.tolist(), strict=True)
@@ -216,11 +227,6 @@ def _verify(codes: Positions, contents: _Contents, night: Night) -> tuple[Positi
     alike = zip(a[enough].tolist(), b[enough].tolist(), strict=True)
     enough = enough[np.array([not differ_in_value(texts[x], texts[y]) for x, y in alike], dtype=np.bool_)]
     return codes[enough], similarity[enough]
-
-
-def may_be_similar(a: Positions, b: Positions, similarity: float) -> Flags:
-    """Whether sets of `a` and of `b` elements can be that similar: |a ∩ b| / |a ∪ b| is at most min / max."""
-    return np.asarray(np.minimum(a, b) >= similarity * np.maximum(a, b))
 
 
 class _CandidateTexts:
@@ -265,7 +271,7 @@ def _texts(night: Night, contents: _Contents, wanted: Positions) -> Iterator[tup
         yield from zip(places[rows].tolist(), batch.column(0).take(pa.array(rows)).to_pylist(), strict=True)
 
 
-def _duplicates(contents: _Contents, links: _Links, night: Night) -> Iterator[pa.RecordBatch]:
+def _duplicates(contents: _Contents, links: _Links, night: Night) -> pa.RecordBatch:
     """The documents that are not the keeper of their cluster, with keeper and similarity."""
     members = pq.read_table(night.members)
     content = contents.find(content_keys(members.column("content")))
@@ -282,7 +288,7 @@ def _duplicates(contents: _Contents, links: _Links, night: Night) -> Iterator[pa
         pa.array(direct),
         pa.array(similarity),
     ]
-    yield pa.RecordBatch.from_arrays(columns, schema=DUPLICATES)
+    return pa.RecordBatch.from_arrays(columns, schema=DUPLICATES)
 
 
 def _keepers(members: pa.Table, root: Positions) -> Positions:

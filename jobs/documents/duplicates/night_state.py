@@ -7,14 +7,12 @@ whatever set was kept: buckets whose members are the same keep their links, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from quern.indexes.stages import Stage
 from quern.schemas.settings import DeduplicateSettings
@@ -47,7 +45,7 @@ DUPLICATES = pa.schema(
 
 @dataclass(frozen=True)
 class Night:
-    """One night's deduplication, as the engines are given it.
+    """One night's deduplication, as it is given to the comparison.
 
     Attributes:
         documents: The documents.
@@ -89,11 +87,3 @@ def compare_contents(known: Keys, keys: Keys) -> tuple[Flags, Flags]:
     fresh = np.zeros(len(order), dtype=np.bool_)
     fresh[order[first]] = True
     return wanted[group[: len(known)]], fresh[len(known) :]
-
-
-def read_all(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """Batches of Parquet files, one after the other, with the types of `DUPLICATES`."""
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches():
-                yield batch.cast(DUPLICATES)

@@ -1,7 +1,7 @@
 """The job `signatures`: a text's number of shingles and its LSH bands, memoised under the text.
 
 A row takes 8 bytes a band. Shingles themselves are not kept: they would take as much room as the text, and only those
-of candidate pairs are needed again (`jobs.documents.duplicates.near`, `jobs.documents.duplicates.shuffles`).
+of candidate pairs are needed again (`jobs.documents.duplicates.near`).
 """
 
 from __future__ import annotations

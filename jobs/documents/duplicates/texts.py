@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +27,10 @@ from quern.jobs.documents.duplicates.night_state import (
     compare_contents,
     content_keys,
 )
-from quern.jobs.documents.duplicates.short_texts import published_days
+from quern.jobs.documents.duplicates.shingles import TOKEN
 from quern.jobs.documents.duplicates.signatures import SIGNATURES, Signatures
 from quern.schemas.settings import DeduplicateSettings
+from quern.schemas.words.scripts import CJK, SOUTH_EAST_ASIAN
 
 _NO_KEYS = np.empty((0, CONTENT_BYTES // 8), dtype=np.uint64)
 
@@ -116,3 +119,25 @@ def _without_bands(batch: pa.RecordBatch, parents: Positions) -> pa.RecordBatch:
     contents = batch.column("content").take(pa.array(absent))
     rows = [{"content": c, "shingles": 0, "bands": []} for c in contents.to_pylist()]
     return pa.RecordBatch.from_pylist(rows, schema=SIGNATURES.schema)
+
+
+_SPACELESS = re.compile(f"[{CJK}{SOUTH_EAST_ASIAN}]")
+
+
+def is_short(text: str, words: int) -> bool:
+    """Whether `text` has fewer than so many words; two characters of a script without spaces are one."""
+    sizes = (0.5 if _SPACELESS.match(token[0]) else 1.0 for token in TOKEN.finditer(text))
+    return all(count < words for count in accumulate(sizes)) and words > 0
+
+
+def published_days(texts: pa.Array, published: pa.Array, words: int) -> pa.Array:
+    """Days since 1970 on which short texts were published; null for others.
+
+    Args:
+        texts: The texts.
+        published: Microseconds since 1970, or null.
+        words: Words that a short text has fewer than.
+    """
+    at = published.to_pylist()
+    short = [time is not None and is_short(text.as_py(), words) for text, time in zip(texts, at, strict=True)]
+    return pa.array([time // 86_400_000_000 if yes else None for time, yes in zip(at, short, strict=True)], pa.int64())

@@ -24,9 +24,6 @@ _CHARACTER: Final = re.compile(f"[{_SPACELESS}]")
 _WORD: Final = re.compile(
     rf"[{_SPACELESS}]|(?:[-+−](?=\d))?[^\W_{_SPACELESS}](?:[^\s{_SPACELESS}]*[^\W_{_SPACELESS}])?"
 )
-_MOST_ALIGNED: Final = 100_000  # Words; two texts of so many with 100 edits take a second.
-_MOST_WORDS: Final = 12  # Words of a run without digits and capitals that is a value.
-_LEAST_TYPO: Final = 5  # Letters of a name in which another one is a typo; `Anna` and `Anne` are two.
 _FIELD: Final = 80  # Characters that are searched for the ends of a field.
 _FIELD_BEFORE: Final = re.compile(r"(?:[|\t：]|:(?=\s))[^\n|\t]*\Z")
 _FIELD_AFTER: Final = re.compile(r"[^\n|\t]*+(?P<end>[\n|\t]|\Z)")
@@ -36,7 +33,8 @@ _SENTENCE_END: Final = re.compile(r"[.!?…\n]")
 def differ_in_value(one: str, other: str) -> bool:
     """Whether a value of `one` is another value in `other`; beyond 100,000 words wherever it stands."""
     a, b = _words(one), _words(other)
-    if max(len(a.keys), len(b.keys)) > _MOST_ALIGNED:
+    # Words; two texts of so many with 100 edits take a second.
+    if max(len(a.keys), len(b.keys)) > 100_000:
         return _differ(a, range(len(a.keys)), b, range(len(b.keys)))
     runs: list[tuple[range, range]] = []
     for step in Levenshtein.opcodes(a.keys, b.keys):
@@ -104,7 +102,8 @@ def _differ(a: _Words, of_a: range, b: _Words, of_b: range) -> bool:
         return named and "\n" not in words.gap(run.start)
     known_a, known_b = ({w.keys[n] for n in run} for w, run in ((a, of_a), (b, of_b)))
     differing = [[(a, n) for n in of_a if a.keys[n] not in known_b], [(b, n) for n in of_b if b.keys[n] not in known_a]]
-    few = max(len(of_a), len(of_b)) <= _MOST_WORDS
+    # Words of a run without digits and capitals that is a value.
+    few = max(len(of_a), len(of_b)) <= 12
     values = [
         [w.is_number(n) or w.is_capital(n) or w.in_field(n) or (few and w.is_caseless(n)) for w, n in side]
         for side in differing
@@ -122,4 +121,5 @@ def _is_typo(a: _Words, of_a: range, b: _Words, of_b: range) -> bool:
     one, other = ("".join(w.keys[n] for n in run) for w, run in ((a, of_a), (b, of_b)))
     if len(one) == len(other) == 1:
         return all(_CHARACTER.match(w[n]) and not w.in_field(n) for w, n in words)
-    return min(len(one), len(other)) >= _LEAST_TYPO and OSA.distance(one, other, score_cutoff=1) <= 1
+    # Letters of a name in which another one is a typo; `Anna` and `Anne` are two.
+    return min(len(one), len(other)) >= 5 and OSA.distance(one, other, score_cutoff=1) <= 1

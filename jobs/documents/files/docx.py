@@ -15,7 +15,7 @@ from typing import Any, Final
 from lxml import etree
 from lxml.etree import _Element
 
-from quern.jobs.documents.files.faults import FileFault
+from quern.jobs.documents.html.child import FileFault
 from quern.jobs.text.plain_text import one_line, paragraphs
 from quern.jobs.text.tables import SEPARATOR
 

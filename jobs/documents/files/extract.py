@@ -6,7 +6,6 @@ import logging
 from typing import Any
 
 from quern.jobs.documents.files.docx import read_docx
-from quern.jobs.documents.files.faults import FileFault
 from quern.jobs.documents.files.pdf import read_pdf
 from quern.jobs.documents.html.child import serve
 from quern.jobs.pages.formats.files import PDF_TYPE
@@ -15,12 +14,10 @@ Header = dict[str, Any]
 
 
 def _answer(header: Header, body: bytes) -> Header:
-    try:
-        if header["content_type"] == PDF_TYPE:
-            return read_pdf(body, header["max_pages"], header["max_characters"])
-        return read_docx(body)
-    except FileFault as fault:
-        return {"failed": fault.reason, "detail": str(fault)}
+    """Raises `FileFault` for a file that makes no document."""
+    if header["content_type"] == PDF_TYPE:
+        return read_pdf(body, header["max_pages"], header["max_characters"])
+    return read_docx(body)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,8 @@ _OF_COLUMNS: Final = 3  # Gaps of two columns: at their left, between them, at t
 # How much larger than the least step between lines the step to another row, or to another part of the page, is.
 _NEW_ROW: Final = 1.25
 _NEW_PART: Final = 1.3
-# How much wider than a line's spaces a gap between cells or columns is.
-_WIDER: Final = 1.5
 # How much wider than the narrowest the widest space of a justified line may be.
 _EVEN: Final = 1.2
-_WIDEST_SPACE: Final = 3  # Sizes of letters.
-_SAME_ENDS: Final = 1.0  # Points that the ends of justified lines differ by.
 _MARKER: Final = re.compile(r"[^\w\s]|\(?\w{1,3}[.)]|o")
 
 
@@ -229,7 +225,8 @@ def _segments(line: Sequence[Word]) -> Iterator[Segment]:
     least = _GUTTER * max(word.size for word in line)
     # In a justified line all spaces are wide.
     if spaces := [gap for gap in gaps if gap <= least]:
-        least = max(least, _WIDER * median(spaces))
+        # How much wider than a line's spaces a gap between cells or columns is.
+        least = max(least, 1.5 * median(spaces))
     part = [line[0]]
     for gap, word in zip(gaps, line[1:], strict=True):
         if gap > least:
@@ -302,7 +299,8 @@ def _is_stretched(slab: _Slab, beside: _Slab) -> bool:
     words = sorted((word for segment in slab for word in segment.words), key=lambda w: w.x0)
     ends = abs(words[0].x0 - beside[0].x0) + abs(words[-1].x1 - beside[0].x1)
     gaps = [b.x0 - a.x1 for a, b in pairwise(words)]
-    return ends < _SAME_ENDS and max(gaps) < min(_EVEN * min(gaps), _WIDEST_SPACE * words[0].size)
+    # Ends of justified lines differ by a point at most; no space of theirs is wider than three letters.
+    return ends < 1.0 and max(gaps) < min(_EVEN * min(gaps), 3 * words[0].size)
 
 
 def _band(slabs: Sequence[_Slab], at: int) -> tuple[int, _Gaps]:

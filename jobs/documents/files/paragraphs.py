@@ -17,7 +17,6 @@ from quern.schemas.words.scripts import CJK
 _SAME_SIZE: Final = 0.08
 _STEP: Final = 1.25  # How much more than the usual step a paragraph's distance is.
 _INDENT: Final = 0.8  # Sizes of letters.
-_SOLID: Final = 1.6  # Most sizes of letters from line to line where there is no usual step.
 _PARTED: Final = re.compile(r"[^\W\d_][-\u2010\xad\x02]$")
 _WIDE: Final = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uffef]")
 _ENDED: Final = re.compile(r"[.!?:;…。！？]\W*$")
@@ -132,7 +131,8 @@ def _parts(lines: Sequence[Line], usual: float) -> Iterator[list[Line]]:
     part = [lines[0]]
     for before, line in pairwise(lines):
         step = line.base - before.base
-        if not _alike(before, line) or step > min(_STEP * usual, _SOLID * line.size * _STEP):
+        # Most sizes of letters from line to line where there is no usual step.
+        if not _alike(before, line) or step > min(_STEP * usual, 1.6 * line.size * _STEP):
             yield part
             part = []
         part.append(line)

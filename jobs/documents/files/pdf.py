@@ -19,11 +19,11 @@ from typing import Any, Final
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from quern.jobs.documents.files.faults import FileFault
 from quern.jobs.documents.files.grids import Rule
 from quern.jobs.documents.files.layout import Block, Page, TextBlock, Word, page_blocks
 from quern.jobs.documents.files.paragraphs import joined_pages
 from quern.jobs.documents.files.running import without_running_lines
+from quern.jobs.documents.html.child import FileFault
 
 Header = dict[str, Any]
 

@@ -21,7 +21,6 @@ _SHARE: Final = 0.4
 _FEWEST: Final = 2
 # Least distance of such lines from the text, in sizes of their letters; and points that their heights differ by.
 _APART: Final = 0.7
-_WIDER: Final = 1.2  # How much larger than the usual distance within the text it is.
 _LEVEL: Final = 4
 
 _Mark = tuple[str, int]
@@ -47,7 +46,8 @@ def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
     height = page.bottom - page.top
     found: list[list[Word]] = []
     gaps = [_gap(*((a, b) if side > 0 else (b, a))) for a, b in pairwise(lines)]
-    least = _WIDER * median(gaps[1:-1] or [0.0])
+    # How much larger than the usual distance within the text it is.
+    least = 1.2 * median(gaps[1:-1] or [0.0])
     for n, line in enumerate(lines[:_MOST_LINES]):
         depth = (line[0].base - page.top) if side > 0 else (page.bottom - line[0].base)
         if depth > _MARGIN * height:

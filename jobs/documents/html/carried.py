@@ -13,8 +13,8 @@ from typing import Any, Final
 from lxml.etree import tostring
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.loose_text import is_prose
 from quern.jobs.documents.html.stated import StatedBody
+from quern.jobs.documents.html.texts import is_prose
 from quern.jobs.text.plain_text import paragraphs
 
 _TEMPLATES: Final = frozenset({"text/template", "text/x-template", "text/html", "text/x-handlebars-template"})

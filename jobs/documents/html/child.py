@@ -64,6 +64,14 @@ class ChildError(Exception):
     transient: bool = False
 
 
+class FileFault(Exception):  # noqa: N818 - the child answers with its reason, as with that of a page
+    """A file that is left out, with the code and the detail of its reject."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
 def _frame(header: Mapping[str, object], body: bytes = b"") -> bytes:
     head = json.dumps(header).encode()
     return _FRAME.pack(len(head), len(body)) + head + body
@@ -241,6 +249,8 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
         found = answer(header, questions.read(body_size))
     except MemoryError:
         return dict(_OUT_OF_MEMORY)
+    except FileFault as fault:
+        return {"failed": fault.reason, "detail": fault.detail}
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a parser raises becomes a reject
         # libxml2 says `unknown error` where an allocation failed.
         if memory.share() > _SUSPECT:

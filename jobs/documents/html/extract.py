@@ -7,7 +7,7 @@ is repaired, and the main text is found.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -17,18 +17,15 @@ from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.carried import carried_bodies, carriers
 from quern.jobs.documents.html.child import serve
-from quern.jobs.documents.html.edges import without_filing, without_title
 from quern.jobs.documents.html.images import article_images
-from quern.jobs.documents.html.links import free_links
-from quern.jobs.documents.html.main_text import fuller, is_short, main_text, read_again
+from quern.jobs.documents.html.main_text import fuller, is_short, main_text, read
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
-from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
+from quern.jobs.documents.html.metadata import add_from_text, read_metadata
 from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
 from quern.jobs.documents.html.preformatted import keep_spaces, with_spaces
 from quern.jobs.documents.html.stated import body_scripts, stated_bodies
-from quern.jobs.documents.html.texts import text_of
-from quern.jobs.documents.html.visits import without_visits
+from quern.jobs.documents.html.texts import letters, text_of
 from quern.jobs.text.language import language_of
 from quern.jobs.text.noise import without_joiners
 
@@ -54,7 +51,6 @@ def _text(tree: HtmlElement, title: str | None, base: str, carried: Sequence[Htm
     is_spaced = keep_spaces(tree)
     repair(tree)
     links = link_texts(tree)
-    free_links(tree, base)
     headings = {letters(text_of(h)) for h in tree.iter("h1")}
     names = headings | {letters(title)}
     text = fuller(main_text(tree, base), stated_bodies(stated), names)
@@ -62,15 +58,33 @@ def _text(tree: HtmlElement, title: str | None, base: str, carried: Sequence[Htm
         text = fuller(text, carried_bodies(carried, partial(_read, base=base)), names, failed=1)
     if is_menu(text, links):
         return ""
-    text = without_joiners(without_filing(without_visits(without_title(text, title, headings))))
+    text = without_joiners(_without_title(text, title, headings))
     return with_spaces(text) if is_spaced else text
+
+
+def _without_title(text: str, title: str | None, headings: Collection[str]) -> str:
+    """`text` without a line among its first four that says the page's title again, in full or as a main heading does.
+
+    Args:
+        text: Lines.
+        title: The page's title.
+        headings: The page's main headings, by their letters.
+    """
+    known = letters(title)
+    lines = text.split("\n")
+    for i, line in enumerate(lines[:4]):
+        name = letters(line)
+        repeats = name == known or (name in headings and (not known or name in known or name[:20] == known[:20]))
+        if name and repeats and len(lines) > 1:
+            return "\n".join(lines[:i] + lines[i + 1 :])
+    return text
 
 
 def _rescued(body: bytes, charset: str | None) -> str:
     """The text that trafilatura finds on a page of which the rules left nothing; empty where it finds little."""
     tree = parse_page(body, charset)
     write_notation(tree)
-    text = without_joiners(read_again(tree))
+    text = without_joiners(read(tree))
     return "" if is_short(text) or is_menu(text, link_texts(tree)) else text
 
 

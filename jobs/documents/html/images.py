@@ -12,8 +12,7 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import absolute
-from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.texts import text_of
+from quern.jobs.documents.html.texts import Holders, text_of
 from quern.jobs.text.plain_text import one_line
 
 Image = dict[str, Any]

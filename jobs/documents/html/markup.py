@@ -1,8 +1,7 @@
 """Repairs of a page's tree before its main text is read, and the test whether that text is only a menu.
 
-Tables that lay out a page become plain containers, what serves a visit (edit links, print links, boxes that ask
-for an address) is taken out, and the parts of an article and the posts of a thread are brought together. Each rule
-rests on what markup says of itself, never on one site's names.
+Tables that lay out a page become plain containers, links that edit a section go, and the parts of an article and the
+posts of a thread are brought together. Each rule rests on what markup says of itself, never on one site's names.
 """
 
 from __future__ import annotations
@@ -15,65 +14,40 @@ from lxml.etree import XPath, strip_tags
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.data_tables import write_tables
-from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.documents.html.texts import is_sentence, line_of
 
 _UNWRAPPED: Final = "quern-unwrapped"
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HAS_MAIN: Final = XPath(
     "boolean(descendant::*[self::article or self::main or @role='main' or @itemprop='articleBody'])"
 )
-# Least characters of a cell with paragraphs, of a table of one row, and of a cell too long for data.
-_CELL_WITH_BLOCKS: Final = 200
-_ONE_ROW: Final = 200
-_LONG_CELL: Final = 1000
-# Least share of the page's text outside links for a cell to be its main part.
-_MAIN_SHARE: Final = 0.6
-
 _BODY_CLASS: Final = re.compile(r"article__body|article-body|articleBody|story-body")
 _TYPED: Final = XPath("descendant::*/@itemtype")
 _THREAD: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage)")
 _POST: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|Comment|Question|Answer)\b")
-_POST_TEXTS: Final = ".//*[@itemprop='text' or @itemprop='articleBody']"
-_FEWEST_POSTS: Final = 2
-
-# Most characters of a tool's line, and of a box around a field, which is also a small part of the page.
-_SHORT_LINE: Final = 200
-_SHORT_BOX: Final = 300
-_BOX_SHARE: Final = 0.3
-_BLOCKS: Final = frozenset({"p", "div", "li", "ul", "ol", "section", "header", "footer"})
-_TOOL_LINES: Final = ("p", "div", "aside")
-_SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
 _EDIT_LINKS: Final = XPath(
-    "descendant::span[contains(@class, 'editsection')] | descendant::div[contains(@class, 'editsection')]"
+    "descendant::span[descendant::a][starts-with(normalize-space(), '[')]"
+    "[contains(@class, 'editsection') or parent::h2 or parent::h3 or parent::h4]"
 )
-_IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
-_PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
-_ADDRESS_FIELDS: Final = XPath(
-    "descendant::input[@type='email' or contains(@placeholder, '@') or contains(@placeholder, '-Mail')"
-    " or contains(@placeholder, 'mail') or contains(@name, 'mail')]"
-)
+_LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
+# Blocks in impossible places, which unclosed markup leaves behind.
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
-_LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
-_EDITOR: Final = "责任编辑"
-_EDITED_BY: Final = re.compile(rf"\s*[（(【]?\s*{_EDITOR}\s*[:：][^。！？]{{1,12}}$")
-
+_BLOCKS: Final = frozenset({"p", "div", "section", "article", "header", "table", "ul", "ol", "dl", "blockquote", "pre"})
 _WORD: Final = re.compile(r"\w")
-_SENTENCE_END: Final = re.compile(r"[.!?…؟।۔](?=[\"'”’»)\]]*(?:\s|$))")
-_CJK_END: Final = re.compile("[。！？…]")
-# Least words, or characters in Chinese and Japanese, of a sentence; least links of a menu and their share of its text.
-_WORDS: Final = 5
-_CJK_CHARACTERS: Final = 8
-_FEWEST_LINKS: Final = 5
-_MENU_SHARE: Final = 0.9
 
 
 def repair(tree: HtmlElement) -> None:
     """Apply every repair to the tree."""
     _free_layout_tables(tree)
     unwrap(tree, write_tables(tree))
-    _mend_blocks(tree)
-    _drop_tools(tree)
+    for link in _EDIT_LINKS(tree):
+        link.drop_tree()
+    for entry in _LOOSE_ENTRIES(tree):
+        entry.tag = "li"
+    for paragraph in _HOLDING_BLOCKS(tree):
+        paragraph.tag = "div"
+    _part_at_breaks(tree)
     _join_bodies(tree)
     _gather_posts(tree)
 
@@ -85,17 +59,10 @@ def unwrap(tree: HtmlElement, elements: Iterable[HtmlElement]) -> None:
     strip_tags(tree, _UNWRAPPED)
 
 
-def _length(element: HtmlElement) -> int:
-    return len(line_of(element))
-
-
-def _drop(element: HtmlElement) -> None:
-    """Remove an element, not the text after it."""
-    if element.getparent() is not None:
-        element.drop_tree()
-
-
-# ---- tables ----------------------------------------------------------------------------------------------
+def unlinked(element: HtmlElement) -> int:
+    """Length of the text outside links, scripts and styles."""
+    outside = ("a", "script", "style", "title", "noscript", "template")
+    return len(line_of(element)) - sum(len(line_of(e)) for e in element.iter(*outside))
 
 
 def _free_layout_tables(tree: HtmlElement) -> None:
@@ -112,7 +79,10 @@ def _free_layout_tables(tree: HtmlElement) -> None:
                 element.tag = "div"
             freed += cells
     if freed and not _HAS_MAIN(tree):
-        _mark_main(tree, freed)
+        # The innermost cell that has most of the page's text is its main element.
+        most = 0.6 * unlinked(tree)
+        if holders := [cell for cell in freed if unlinked(cell) > most]:
+            holders[-1].tag = "main"
 
 
 def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElement]) -> bool:
@@ -122,38 +92,36 @@ def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElem
         return True
     if table.find("caption") is not None or table.find("thead") is not None or any(c.tag == "th" for c in cells):
         return False
-    return any(_holds_blocks(cell) for cell in cells) or (len(rows) == 1 and _length(table) >= _ONE_ROW)
+    return any(_holds_blocks(cell) for cell in cells) or (len(rows) == 1 and len(line_of(table)) >= 200)
 
 
 def _holds_blocks(cell: HtmlElement) -> bool:
     if next(cell.iterdescendants("table", "pre", *HEADINGS), None) is not None:
         return True
-    length = _length(cell)
-    return length >= _LONG_CELL or (length >= _CELL_WITH_BLOCKS and len(cell.findall(".//p")) > 1)
+    length = len(line_of(cell))
+    return length >= 1000 or (length >= 200 and len(cell.findall(".//p")) > 1)
 
 
-def _mark_main(tree: HtmlElement, cells: list[HtmlElement]) -> None:
-    """Make the innermost of `cells` that has most of the page's text outside links its `main` element."""
-    most = _MAIN_SHARE * _unlinked(tree)
-    holders = [cell for cell in cells if _unlinked(cell) > most]
-    if holders:
-        holders[-1].tag = "main"
+def _part_at_breaks(tree: HtmlElement) -> None:
+    """Put text that is parted by two line breaks into paragraphs: trafilatura leaves out what stands before them."""
+    breaks = [b for b in tree.iter("br") if (b.getnext() is not None and b.getnext().tag == "br") and _is_bare(b.tail)]
+    for box in dict.fromkeys(b.getparent() for b in breaks):
+        parts = [box.makeelement("p")]
+        parts[0].text, box.text = box.text, None
+        for child in list(box):
+            is_block = child.tag in _BLOCKS or child.tag in HEADINGS
+            if is_block or (child.tag == "br" and _is_bare(child.tail)):
+                rest = box.makeelement("p")
+                rest.text, child.tail = child.tail, None
+                parts += [child, rest] if is_block else [rest]
+            else:
+                parts[-1].append(child)
+        box[:] = [part for part in parts if part.tag != "p" or len(part) or not _is_bare(part.text)]
+        box.tag = "div" if box.tag in ("p", "font", "span") else box.tag
 
 
-def _unlinked(element: HtmlElement) -> int:
-    """Length of the text outside links, scripts and styles."""
-    return _length(element) - sum(_length(e) for e in element.iter("a", "script", "style", "title"))
-
-
-def _mend_blocks(tree: HtmlElement) -> None:
-    """Give blocks in impossible places, which unclosed markup leaves behind, a place where they are read."""
-    for entry in _LOOSE_ENTRIES(tree):
-        entry.tag = "li"
-    for paragraph in _HOLDING_BLOCKS(tree):
-        paragraph.tag = "div"
-
-
-# ---- bodies and posts ------------------------------------------------------------------------------------
+def _is_bare(text: str | None) -> bool:
+    return not (text or "").strip()
 
 
 def _join_bodies(tree: HtmlElement) -> None:
@@ -172,11 +140,11 @@ def _join_bodies(tree: HtmlElement) -> None:
         article = next(element.iterancestors("article"), None)
         groups.setdefault((element.tag, element.get("class"), article), []).append(element)
     for first, *others in groups.values():
-        seen = {first}
+        joined = {first}
         for element in others:
-            if seen.isdisjoint(element.iterancestors()):
+            if joined.isdisjoint(element.iterancestors()):
                 first.extend(list(element))
-                seen.add(element)
+                joined.add(element)
 
 
 def _gather_posts(tree: HtmlElement) -> None:
@@ -187,10 +155,11 @@ def _gather_posts(tree: HtmlElement) -> None:
     body = tree.find("body")
     if body is None or not any(map(_THREAD.search, _TYPED(tree))):
         return
-    posts = [e for e in body.xpath(_POST_TEXTS) if _POST.search(next(_types_above(e), ""))]
+    texts = body.xpath(".//*[@itemprop='text' or @itemprop='articleBody']")
+    posts = [e for e in texts if _POST.search(next(_types_above(e), ""))]
     outer = set(posts)
     posts = [post for post in posts if outer.isdisjoint(post.iterancestors())]
-    if len(posts) < _FEWEST_POSTS:
+    if len(posts) < 2:
         return
     for post in posts:
         post.tag, post.tail = "div", None
@@ -206,89 +175,26 @@ def _types_above(element: HtmlElement) -> Iterator[str]:
     return (above.get("itemtype", "") for above in element.iterancestors() if above.get("itemscope") is not None)
 
 
-# ---- tools of the page -----------------------------------------------------------------------------------
-
-
-def _drop_tools(tree: HtmlElement) -> None:
-    """Take out what serves a visit, not the text: edit and print links, boxes for an address."""
-    links = ((link, heading) for heading in tree.iter(*HEADINGS[:-1]) for link in heading.iterdescendants("a"))
-    in_headings = dict.fromkeys(around for link, heading in links if (around := link.getparent()) is not heading)
-    for element in [*_EDIT_LINKS(tree), *in_headings]:
-        if _IN_BRACKETS.match(text_of(element)):
-            _drop(element)
-    for link in _PRINT_LINKS(tree):
-        line = next((above for above in link.iterancestors() if above.tag in _BLOCKS), None)
-        _drop(line if line is not None and _is_tool(line) else link)
-    fields = _ADDRESS_FIELDS(tree)
-    most = min(_SHORT_BOX, _BOX_SHARE * _length(tree)) if fields else 0
-    for field in fields:
-        box = _box_around(field, most)
-        if box is not None:
-            _drop(box)
-    for line in [line for line in tree.iter(*_TOOL_LINES) if not len(line) and _names_editor(line.text)]:
-        _drop(line)
-
-
-def _is_tool(line: HtmlElement) -> bool:
-    """Whether a line with a link of a tool holds nothing else of worth: no heading and no sentence."""
-    text = text_of(line).strip()
-    heading = next(line.iterdescendants(*HEADINGS), None)
-    return len(text) <= _SHORT_LINE and heading is None and not _is_sentence(text)
-
-
-def _box_around(field: HtmlElement, most: float) -> HtmlElement | None:
-    """The largest box of at most so many characters around a field, such as that of a newsletter.
-
-    With a heading it is whole: what stands beside is another box.
-    """
-    box, length = None, 0
-    for above in field.iterancestors():
-        longer = _length(above)
-        if above.tag in _SECTIONS or longer > most or above.find(".//h1") is not None:
-            break
-        if box is not None and longer > length and next(box.iter(*HEADINGS), None) is not None:
-            break
-        box, length = above, longer
-    return box
-
-
-def _names_editor(line: str | None) -> bool:
-    """Whether a line names the editor on duty, as Chinese newspapers do."""
-    return line is not None and _EDITOR in line and len(line) <= _SHORT_LINE and _EDITED_BY.match(line) is not None
-
-
-# ---- menus -----------------------------------------------------------------------------------------------
-
-
 def link_texts(tree: HtmlElement) -> set[str]:
     """Texts of the page's links, those in tables of data left out."""
     return {line_of(link) for link in _LINKS(tree)}
 
 
 def is_menu(text: str, links: set[str]) -> bool:
-    """Whether a text is nearly all lines made of links, and no other line of it is a sentence."""
+    """Whether nine tenths of a text are lines made of links, of five or more, and no other line is a sentence."""
     lines = [line.removeprefix("- ") for line in text.split("\n")]
     # An article is told by its first sentence, before any search.
-    if any(line not in links and _is_sentence(line) for line in lines):
+    if any(line not in links and is_sentence(line) for line in lines):
         return False
     longest_first = sorted((link for link in links if len(link) > 1), key=len, reverse=True)
     if not longest_first:
         return False
     any_link = re.compile("|".join(map(re.escape, longest_first)))
-    found = linked = 0
+    entries = linked = 0
     for line in lines:
         rest, count = ("", 1) if line in links else any_link.subn("", line)
         # A link that is a sentence is no entry of a menu.
-        if not _WORD.search(rest) and not _is_sentence(line):
-            found += count
+        if not _WORD.search(rest) and not is_sentence(line):
+            entries += count
             linked += len(line)
-    return found >= _FEWEST_LINKS and linked >= _MENU_SHARE * sum(map(len, lines))
-
-
-def _is_sentence(line: str) -> bool:
-    """Whether a line ends a sentence after several words."""
-    ends = [end.start() for end in _SENTENCE_END.finditer(line)]
-    if ends and len(line[: ends[-1]].split()) >= _WORDS:
-        return True
-    ends = [end.start() for end in _CJK_END.finditer(line)]
-    return bool(ends) and ends[-1] >= _CJK_CHARACTERS and not line.isascii()
+    return entries >= 5 and linked >= 0.9 * sum(map(len, lines))

@@ -20,12 +20,10 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import canonical
-from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.dates import LONGEST_LINE, parts_of, stated_time, url_date, written_date
-from quern.jobs.documents.html.loose_text import is_prose, is_sentence
 from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
-from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.documents.html.texts import Holders, is_prose, is_sentence, letters, line_of, text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -42,38 +40,15 @@ _MOST_NAMES: Final = 20
 _NOBODY: Final = frozenset({"", "admin", "administrator", "webmaster", "editor", "staff", "redaction", "redazione"})
 _FIRST_LINES: Final = 3
 _OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
-_META_TITLES: Final = (
-    "citation_title",
-    "dc.title",
-    "dcterms.title",
-    "parsely-title",
-    "sailthru.title",
-    "twitter:title",
-)
-_META_AUTHORS: Final = (
-    "author",
-    "citation_author",
-    "dc.creator",
-    "dcterms.creator",
-    "parsely-author",
-    "sailthru.author",
-    "byl",
+_META_TITLES: Final = tuple("citation_title dc.title dcterms.title parsely-title sailthru.title twitter:title".split())
+_META_AUTHORS: Final = tuple(
+    "author citation_author dc.creator dcterms.creator parsely-author sailthru.author byl".split()
 )
 _META_SITES: Final = ("application-name", "citation_journal_title", "dc.publisher", "dcterms.publisher", "publisher")
 _OG_PUBLISHED: Final = ("article:published_time", "og:article:published_time", "og:published_time")
-_META_PUBLISHED: Final = (
-    "datepublished",
-    "parsely-pub-date",
-    "sailthru.date",
-    "dc.date.issued",
-    "dcterms.issued",
-    "dc.date",
-    "dcterms.created",
-    "citation_publication_date",
-    "citation_date",
-    "pubdate",
-    "publishdate",
-    "date",
+_META_PUBLISHED: Final = tuple(
+    "datepublished parsely-pub-date sailthru.date dc.date.issued dcterms.issued dc.date "
+    "dcterms.created citation_publication_date citation_date pubdate publishdate date".split()
 )
 _OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
 _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
@@ -101,7 +76,6 @@ _AFTER_NAME: Final = re.compile(
     r"\s*(?:[|•·–—(,]|\s-\s|\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b).*$", re.S | re.I
 )
 _SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
-_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def read_metadata(tree: HtmlElement, url: str) -> Found:
@@ -139,11 +113,6 @@ def add_from_text(found: Found, text: str) -> None:
         lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
         bylines = (m[1] for line in lines if len(line) <= LONGEST_LINE and (m := _BYLINE.match(line)))
         _settle(found, "author", (("text", name) for name in bylines), one_line)
-
-
-def letters(text: str | None) -> str:
-    """Letters and digits of a text in lower case, to compare names."""
-    return _NO_LETTER.sub("", (text or "").casefold())
 
 
 def _settle(found: Found, field: str, candidates: Candidates, read: Callable[[Any], T | None]) -> T | None:

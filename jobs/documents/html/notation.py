@@ -7,14 +7,13 @@ struck out is dropped, and the rest is written on one line: 10^6, H2O, 3 1/2, x^
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from lxml.etree import strip_tags
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.formulas import formula, grouped
-from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.documents.html.texts import Holders, line_of, text_of
 
 _WRITTEN: Final = "quern-written"
 _STRUCK: Final = ("del", "s", "strike")
@@ -22,8 +21,6 @@ _STRUCK_LOOKS: Final = Holders(
     "style[contains(., 'line-through')]", "class[contains(., 'through') or contains(., 'strike')]"
 )
 _STRUCK_LOOK: Final = re.compile(r"(?:^|[\s:;])(?:line-through|strike(?:-?through)?)(?=[\s;!]|$)")
-# An element that strikes out more than this share of the page was not closed.
-_TOO_MUCH: Final = 0.5
 
 _SLASHES: Final = frozenset("/\u2044\u2215")
 _BLOCKS: Final = ("p", "li", "td", "th", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -66,7 +63,8 @@ def _write(element: HtmlElement, text: str) -> None:
 def _drop_struck(tree: HtmlElement) -> None:
     looks = (e for e in _STRUCK_LOOKS(tree) if _STRUCK_LOOK.search(f"{e.get('class', '')} {e.get('style', '')}"))
     struck = [*tree.iter(*_STRUCK), *looks]
-    most = _TOO_MUCH * len(text_of(tree)) if struck else 0
+    # An element that strikes out more than this share of the page was not closed.
+    most = 0.5 * len(text_of(tree)) if struck else 0
     for element in struck:
         if len(text_of(element)) > most:
             element.tag = "div"
@@ -197,3 +195,86 @@ def _subscript(text: str, before: str) -> str:
     apart = apart or (len(text) == 1 and text.isalpha() and _is_variable(before))
     group = grouped(text)
     return f"_{group}" if apart or (group != text and " " not in text) else text
+
+
+# ---- MathML: x^2, (a + b)/(2c), √(x + 1) ----
+
+# Deepest nesting that is read as a formula; below it text is text.
+_DEEPEST: Final = 50
+_UNREAD: Final = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
+# Characters that stand for an operator which is not printed: a function's application, a product.
+_INVISIBLE: Final = str.maketrans({"\u2061": " ", "\u2062": "", "\u2063": "", "\u2064": ""})
+_PLUS_MINUS: Final = "+\u2212\u2013\u00b1-"
+# Text that needs no brackets as an exponent or an index, and as what is divided by.
+_SIMPLE: Final = re.compile(rf"[{_PLUS_MINUS}]?[\w.,]*[{_PLUS_MINUS}]?|.")
+_DIVISOR: Final = re.compile(r"[\d.,]+|.")
+# Operators that stand close to what they apply to.
+_CLOSE: Final = re.compile(r"[\w()\[\]{}|\u2016.,;:!/'\u2032\u2026^~\s]*")
+_OPENS: Final = frozenset(" ([{|")
+
+
+def formula(node: HtmlElement, depth: int = 0) -> str:
+    """An element of MathML (W3C, MathML Core) as text; empty where it prints nothing."""
+    if node.tag in _UNREAD:
+        return ""
+    if depth > _DEEPEST:
+        return line_of(node)
+    if node.tag == "mspace":
+        return " "
+    if not len(node):
+        text = node.text or ""
+        return (text if node.tag == "mtext" else text.strip()).translate(_INVISIBLE)
+    parts = [formula(child, depth + 1) for child in node]
+    arguments, layout = _LAYOUTS.get(node.tag, (0, None))
+    if layout is not None and len(parts) >= arguments:
+        return layout(parts)
+    row = _row(node, parts)
+    return f"\u221a({row})" if node.tag == "msqrt" else row
+
+
+def _row(node: HtmlElement, parts: Sequence[str]) -> str:
+    """Parts side by side, with spaces around operators that stand between two others."""
+    line = ""
+    for child, part in zip(node, parts, strict=True):
+        between = line and line[-1] not in _OPENS
+        if child.tag == "mo" and between and child.getnext() is not None and not _CLOSE.fullmatch(part):
+            line += f" {part} "
+        elif between and _are_apart(line, part, child.tag):
+            line += f" {part}"
+        else:
+            line += part
+    return line
+
+
+def _are_apart(line: str, part: str, tag: str) -> bool:
+    """Whether a number and a fraction, or two words, would run together."""
+    if tag == "mfrac":
+        return line[-1].isdigit()
+    long = (len(line) > 1 and line[-2:].isalpha()) or part[1:2].isalpha()
+    return long and line[-1].isalpha() and part[:1].isalpha()
+
+
+def grouped(text: str) -> str:
+    """`text`, in brackets where it is more than a number or a name."""
+    return text if _SIMPLE.fullmatch(text) else f"({text})"
+
+
+def _script(mark: str, text: str) -> str:
+    """An exponent behind `^` or an index behind `_`; a prime or an accent as it is."""
+    return f"{mark}{grouped(text)}" if any(c.isalnum() or c in _PLUS_MINUS for c in text) else text
+
+
+_LAYOUTS: Final[Mapping[str, tuple[int, Callable[[Sequence[str]], str]]]] = {
+    "msup": (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}"),
+    "mover": (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}"),
+    "msub": (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}"),
+    "munder": (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}"),
+    "msubsup": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])}"),
+    "munderover": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])} "),
+    "mfrac": (2, lambda p: f"{grouped(p[0])}/{p[1] if _DIVISOR.fullmatch(p[1]) else f'({p[1]})'}"),
+    "mroot": (2, lambda p: f"{grouped(p[0])}^(1/{grouped(p[1])})"),
+    "mfenced": (1, lambda p: f"({', '.join(p)})"),
+    "mtr": (1, ", ".join),
+    "mtable": (1, "; ".join),
+    "semantics": (1, lambda p: p[0]),
+}

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
-from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.loose_text import is_prose, is_sentence
-from quern.jobs.documents.html.markup import HEADINGS, unwrap
-from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
-from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.documents.html.markup import unlinked, unwrap
+from quern.jobs.documents.html.texts import Holders, is_prose, is_sentence, line_of, text_of
 from quern.jobs.text.charsets import as_utf8
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
@@ -26,27 +21,10 @@ _NO_TEXT: Final = (
 )
 # Elements of these that hold main text were not closed.
 _NEVER_AROUND: Final = ("nav", "footer", "dialog", "button", "select", "svg", "object", "audio", "video", "map")
-_NO_PROSE: Final = ("script", "style", "title", "noscript", "template")
 _UNSHOWN: Final = Holders("hidden[. != 'until-found']")
-_PANELS: Final = ("tabpanel", "region")
-# Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
-_UNSHOWN_SHARE: Final = 0.3
-# So many elements that look alike, each behind a button, are panels that open.
-_SEVERAL: Final = 2
-_HEADINGS_WITH_BUTTONS: Final = ("h2", "h3", "h4", "dt")
-# Least characters of a line, and where it stands, whose times are part of a sentence.
-_LONG_LINE: Final = 60
-_LINES: Final = ("p", "li", "td")
-_BLOCKS: Final = ("p", "div", "section", "header", "ul", "ol", "dl", "table", *HEADINGS)
-_LENGTH: Final = etree.XPath("string-length(normalize-space())")
-_LONG_BOX: Final = 200
+_CONTROLLED: Final = etree.XPath("descendant::*/@aria-controls")
 # Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
 _MAIN_BOX: Final = 0.4
-_ASKING: Final = ("a", "form", "input", "button", "article")
-_LINKED_DATA: Final = "application/ld+json"
-_FORUM: Final = "DiscussionForumPosting"
-_KEPT: Final = "quern-kept"
-_HEAD_BYTES: Final = 4096
 # Control characters, NUL among them, save tab and line breaks; a form feed is a line break.
 _CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
 _FORM_FEED: Final = bytes.maketrans(b"\x0c", b"\n")
@@ -83,7 +61,7 @@ def _markup(body: bytes, charset: str | None) -> bytes:
     """`body` as UTF-8 without lone surrogates, control characters and what stops the parser."""
     markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)
-    head, rest = markup[:_HEAD_BYTES], markup[_HEAD_BYTES:]
+    head, rest = markup[:4096], markup[4096:]
     return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
 
 
@@ -118,20 +96,11 @@ def _tree(markup: bytes) -> HtmlElement:
 
 
 def drop_unread(tree: HtmlElement) -> None:
-    """Take out the head, scripts, navigation, controls and embedded objects.
-
-    Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
-    """
+    """Take out the head, scripts, navigation, controls and embedded objects."""
     _free_main(tree)
     _drop_unshown(tree)
-    show_panels(tree)
     _keep_texts(tree)
-    forum = [s for s in tree.iter("script") if s.get("type") == _LINKED_DATA and _FORUM in (s.text or "")]
-    for script in forum:
-        script.tag = _KEPT
     etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
-    for script in forum:
-        script.tag = "script"
 
 
 def _free_main(tree: HtmlElement) -> None:
@@ -145,8 +114,8 @@ def _free_main(tree: HtmlElement) -> None:
             first = next((p for p in element.iterdescendants("p") if is_prose(line_of(p))), None)
         if first is None or element.getparent() is None:
             continue
-        least = least or _MAIN_BOX * _outside_links(tree)
-        if _outside_links(element) > least:
+        least = least or _MAIN_BOX * unlinked(tree)
+        if unlinked(element) > least:
             _move_rest(element, first)
 
 
@@ -161,29 +130,19 @@ def _move_rest(element: HtmlElement, first: HtmlElement) -> None:
     element.addnext(rest)
 
 
-def _outside_links(element: HtmlElement) -> int:
-    """Length of the text outside links, scripts and styles."""
-    return len(line_of(element)) - sum(len(line_of(e)) for e in element.iter("a", *_NO_PROSE))
-
-
 def _drop_unshown(tree: HtmlElement) -> None:
     """Take out what is marked as hidden: another version of the text, a wall, a message. Panels that open stay."""
     hidden = [e for e in _UNSHOWN(tree) if all(above.get("hidden") is None for above in e.iterancestors())]
-    if not hidden:
-        return
-    opened = opened_by_controls(tree)
-    unshown = [e for e in hidden if e.get("role") not in _PANELS and not e.get("aria-labelledby")]
-    unshown = [e for e in unshown if e.get("id", "") not in opened]
-    headed = Counter(look(e) for e in unshown if _follows_button(e))
-    unshown = [e for e in unshown if headed[look(e)] < _SEVERAL or not _follows_button(e)]
-    if sum(len(text_of(e)) for e in unshown) <= _UNSHOWN_SHARE * len(text_of(tree)):
+    opened = {one for ids in _CONTROLLED(tree) for one in ids.split()}
+    unshown = [
+        e
+        for e in hidden
+        if e.get("role") not in ("tabpanel", "region") and not e.get("aria-labelledby") and e.get("id") not in opened
+    ]
+    # Where more than a third of the text is hidden, a script shows it.
+    if 3 * sum(len(text_of(e)) for e in unshown) <= len(text_of(tree)):
         for element in unshown:
             element.drop_tree()
-
-
-def _follows_button(element: HtmlElement) -> bool:
-    before = element.getprevious()
-    return before is not None and next(before.iter("button", "summary"), None) is not None
 
 
 def _keep_texts(tree: HtmlElement) -> None:
@@ -191,45 +150,24 @@ def _keep_texts(tree: HtmlElement) -> None:
 
     Other dates are lines about the page, which trafilatura leaves out save where its rescues read a short page.
     """
-    unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors(*_HEADINGS_WITH_BUTTONS), None) is not None])
-    unwrap(tree, _times_in_lines(tree))
+    unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors("h2", "h3", "h4", "dt"), None) is not None])
+    # A line is measured once, however many times it holds.
+    lines = dict.fromkeys(time.getparent() for time in tree.iter("time"))
+    unwrap(tree, [time for line in lines if line is not None and _tells(line) for time in line.iterchildren("time")])
     for time in list(tree.iter("time")):
         time.drop_tree()
-    boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > _LONG_BOX]
-    least = _MAIN_BOX * _unlinked(tree) if boxes else 0
-    for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:
+    boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > 200]
+    least = _MAIN_BOX * _in_paragraphs(tree) if boxes else 0
+    for box in [box for box in boxes if _in_paragraphs(box) > least]:
         box.tag = "div"
 
 
-def _times_in_lines(tree: HtmlElement) -> list[HtmlElement]:
-    """Times that stand straight in cells, sentences or long lines; a line is measured once, however many it holds."""
-    lines = dict.fromkeys(time.getparent() for time in tree.iter("time"))
-    return [time for line in lines if _tells(line) for time in line.iterchildren("time")]
+def _tells(line: HtmlElement) -> bool:
+    """Whether an element is a cell or a sentence, so that its times are part of what it tells."""
+    blocks = next(line.iterdescendants("p", "div", "ul", "ol", "table"), None)
+    return line.tag == "td" or (blocks is None and is_sentence(line_of(line)))
 
 
-def _tells(line: HtmlElement | None) -> bool:
-    if line is None:
-        return False
-    around = line if line.tag in _LINES else next(line.iterancestors(*_LINES), None)
-    if around is not None and (around.tag == "td" or float(_LENGTH(line)) > _LONG_LINE):
-        return True
-    is_line = around is not None or (line.tag == "div" and next(line.iterdescendants(*_BLOCKS), None) is None)
-    return is_line and is_sentence(line_of(line))
-
-
-def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:
-    """Boxes of facts between an article's paragraphs: they lead nowhere and ask for nothing."""
-    plain = {aside for aside in tree.iter("aside") if next(aside.iterdescendants(*_ASKING), None) is None}
-    for around in {aside.getparent() for aside in plain}:
-        below, waiting = False, list[HtmlElement]()
-        for element in around.iterchildren("p", "aside"):
-            if element.tag == "p":
-                yield from waiting
-                below, waiting = True, []
-            elif below and element in plain:
-                waiting.append(element)
-
-
-def _unlinked(element: HtmlElement) -> int:
+def _in_paragraphs(tree: HtmlElement) -> int:
     """Length of the text in paragraphs, outside links."""
-    return sum(len(line_of(p)) - sum(len(text_of(a)) for a in p.iter("a")) for p in element.iter("p"))
+    return sum(len(line_of(p)) - sum(len(text_of(a)) for a in p.iter("a")) for p in tree.iter("p"))

@@ -11,8 +11,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.texts import text_of
+from quern.jobs.documents.html.texts import Holders, text_of
 
 _SPACE: Final = "\u2800"
 _TAB: Final = "\u3164"

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.texts import text_of
+from quern.jobs.documents.html.texts import Holders, text_of
 from quern.jobs.text.plain_text import paragraphs
 
 Thing = dict[str, Any]

@@ -1,8 +1,18 @@
-"""Texts of elements."""
+"""Texts of elements, whether they read as prose, and elements found by their attributes."""
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+from lxml.etree import XPath
 from lxml.html import HtmlElement
+
+# The end of a sentence, sought in so many last characters: a search from every word on takes seconds for a long text.
+_SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\]]*$")
+_END_LENGTH: Final = 20
+_CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def text_of(element: HtmlElement) -> str:
@@ -14,3 +24,50 @@ def text_of(element: HtmlElement) -> str:
 def line_of(element: HtmlElement) -> str:
     """All text in an element, on one line with single spaces."""
     return " ".join(text_of(element).split())
+
+
+def letters(text: str | None) -> str:
+    """Letters and digits of a text in lower case, to compare names."""
+    return _NO_LETTER.sub("", (text or "").casefold())
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text reads as running text: it is a sentence, or a line of print (80 characters) long."""
+    return is_sentence(text, long=80)
+
+
+def is_sentence(text: str, long: int | None = None) -> bool:
+    """Whether a text of several words ends as a sentence does or, where `long` is given, has so many characters.
+
+    The least sentence, 25 characters, is readability's `min_text_length`.
+    """
+    length = len(text)
+    if _CJK.search(text):
+        length *= 2  # a Chinese character says as much as several letters
+    elif text.count(" ") < 3:
+        return False
+    if long is not None and length >= long:
+        return True
+    ends = _SENTENCE_END.search(text.rstrip()[-_END_LENGTH:]) is not None
+    return ends and length >= 25 and any(map(str.isalnum, text))
+
+
+class Holders:
+    """The elements that hold attributes, in half of the time of a predicate over all elements.
+
+    The attributes are sought, and each is asked for its element: `descendant::*/@hidden/..` would say the same, but
+    compares each element with all before it.
+    """
+
+    def __init__(self, *attributes: str) -> None:
+        """Args: `attributes` of descendants, as XPath writes them behind `@`, each maybe with a predicate."""
+        self._paths = [XPath(f"descendant::*/@{attribute}") for attribute in attributes]
+
+    def __call__(self, tree: HtmlElement) -> list[HtmlElement]:
+        """Descendants of an element that hold one of the attributes, each once, in the order of the document."""
+        found = [[value.getparent() for value in path(tree)] for path in self._paths]
+        some = [elements for elements in found if elements]
+        if len(some) < 2:
+            return some[0] if some else []
+        holders = {element for elements in some for element in elements}
+        return [element for element in tree.iter() if element in holders]

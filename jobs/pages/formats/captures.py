@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-from quern.jobs.pages.formats.files import FILE_TYPES, not_file
-from quern.jobs.pages.formats.html_files import media_type, not_html
+from quern.jobs.pages.formats.files import FILE_TYPES, media_type, not_file, not_html
 from quern.jobs.pages.formats.http_messages import Message, digest_matches, http_message
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting, page_row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from typing import BinaryIO, Final
@@ -9,7 +10,7 @@ from typing import BinaryIO, Final
 import lz4.frame
 import zstandard
 
-from quern.jobs.pages.formats.packed import MemberStream
+from quern.jobs.pages.formats.packed import DamagedError, GzipStream, MemberStream
 
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -103,3 +104,31 @@ class Lz4Stream(MemberStream):
         if self._frame.eof:
             self._pending = (self._frame.unused_data or b"") + self._pending
         return made, not self._frame.eof
+
+
+_CHUNK: Final = 1 << 16
+STREAMS: Final = (GzipStream, ZstdStream, Lz4Stream)
+PACKED_ENDINGS: Final[dict[str, type[MemberStream]]] = {".gz": GzipStream, ".zst": ZstdStream, ".lz4": Lz4Stream}
+
+
+def packed_as(head: bytes) -> type[MemberStream] | None:
+    """How a file that begins with `head` is compressed; null for one that is not."""
+    return next((s for s in STREAMS if head.startswith(s.magic)), None)
+
+
+def opening(stream: BinaryIO, size: int) -> bytes:
+    """The first `size` bytes of a file after decompression, or fewer; the stream is left anywhere."""
+    stream.seek(0)
+    head = stream.read(8)
+    stream.seek(0)
+    packed = packed_as(head)
+    if packed is None:
+        return stream.read(size)
+    found = b""
+    try:
+        with io.BufferedReader(packed(stream, 1000), _CHUNK) as plain:
+            while len(found) < size and (piece := plain.read1(size - len(found))):
+                found += piece
+    except DamagedError:
+        return found
+    return found

@@ -75,10 +75,6 @@ class MemberStream(io.RawIOBase):
         """Where the member begins that was begun last: in the decompressed bytes, and in the file."""
         return self._members[-1] if self._members else (0, self._start)
 
-    def member_offset(self, position: int) -> int:
-        """Byte of the file at which the member begins that holds `position` of the decompressed bytes."""
-        return self.member_of(position)[1]
-
     def member_of(self, position: int) -> tuple[int, int]:
         """Where the member begins that holds `position`: in the decompressed bytes, and in the file."""
         return next((m for m in reversed(self._members) if m[0] <= position), (0, self._start))

@@ -12,9 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from quern.jobs.pages.formats.frames import ZstdStream
+from quern.jobs.pages.formats.frames import ZstdStream, packed_as
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
-from quern.jobs.pages.formats.packings import packed_as
 
 _CHUNK: Final = 1 << 16
 _SCAN: Final = 1 << 20

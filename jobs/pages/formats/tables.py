@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.jobs.pages.formats.documents import document_pages
-from quern.jobs.pages.formats.html_files import binary
+from quern.jobs.pages.formats.files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened

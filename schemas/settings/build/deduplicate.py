@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from quern.schemas.setting_group import HOW, Group, Positive
+from quern.schemas.setting_group import Group, Positive
 
 
 class DeduplicateSettings(Group):
@@ -41,10 +41,4 @@ class DeduplicateSettings(Group):
     )
     representatives: Annotated[int, Field(ge=1, le=64)] = Field(
         3, description="...and with so many of the first ones, so that a huge bucket stays linear."
-    )
-    local_below: int = Field(
-        200_000,
-        ge=0,
-        description="With engine `auto`, fewer documents than this are compared in this process; changes no result.",
-        json_schema_extra=HOW,
     )

@@ -1,4 +1,4 @@
-"""Lines that repeat over a site are found the same way on Spark and in this process, and only where they should be."""
+"""Lines that repeat over a site are found, and only where they should be."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import View
 from quern.jobs.core.run import Run, run_whole
-from quern.jobs.documents import boilerplate
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
-from quern.jobs.engines import Engines
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import DOCUMENTS, Table
 
@@ -89,21 +87,3 @@ def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
     assert batch.schema.names == ["doc_id", COLUMN]
     assert batch.schema.field(COLUMN).type == pa.list_(pa.int32())
     assert next(view.batches()).schema.names == [*DOCUMENTS.schema.names, COLUMN]
-
-
-@pytest.mark.long
-def test_spark_and_this_process_find_the_same(
-    staged: Staged, run: Run, spark: Engines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drafts = site_of(7) + site_of(3, site="pier.example", page="https://pier.example/")
-    drafts += [
-        draft(n, f"{BODY.format(n=n)}\nRing the bell.\n{FOOT}", "sea.example", "https://sea.example/") for n in range(9)
-    ]
-    stage = staged(DOCUMENTS, drafts)
-    here = repeated(stage, NormaliseSettings(), run)
-    lines = found(marked_drafts(stage, here, NormaliseSettings()))
-    monkeypatch.setattr(boilerplate, "_SHUFFLE_ROWS", 1)
-    run.engines = spark
-    there = repeated(stage, NormaliseSettings(), run)
-    assert (there.digest, there.rows) == (here.digest, here.rows)
-    assert found(marked_drafts(stage, there, NormaliseSettings())) == lines == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9

@@ -260,16 +260,3 @@ def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> Non
     (state / "signatures.parquet").write_bytes(b"PAR1")
     assert NightStates(states).newest(lambda path, _: path) is None
     assert keepers(nights.night(CORPUS)) == first
-
-
-@pytest.mark.long
-def test_spark_gives_the_same_documents_whatever_the_partitions(
-    spark: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    local, found = Nights(tmp_path, "local"), Nights(tmp_path / "w [1] %20", "spark")
-    for partitions, rows in ((1, CORPUS[:50]), (7, CORPUS[3:])):
-        monkeypatch.setattr(module, "_partitions", lambda *_, count=partitions: count)
-        expected, made = local.night(rows), found.night(rows, engines=spark)
-        assert made.digest == expected.digest
-        assert found.rejects == local.rejects
-        assert found.reports[-1].engine == "spark"

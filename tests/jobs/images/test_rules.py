@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.images.describe import description
-from quern.jobs.images.rules import Picture, out_by
+from quern.jobs.images.rules import Picture, description, out_by
 
 CAPTION = "The Lady Orrin at the North Mole on Saturday"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.pages.formats.html_files import page_url
+from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.ingest import FileReject, IngestError, list_inputs
 from quern.jobs.pages.inputs import covers
 from quern.schemas.addresses import page_source

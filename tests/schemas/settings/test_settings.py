@@ -7,6 +7,7 @@ import pytest
 from quern.schemas.settings import (
     BuildSettings,
     DeduplicateSettings,
+    EngineSettings,
     RunSettings,
     SearchSettings,
     Settings,
@@ -92,10 +93,10 @@ def test_settings_are_listed_by_phase_and_are_of_one_phase() -> None:
 
 
 def test_a_setting_of_how_work_is_done_changes_no_result() -> None:
-    default, other = DeduplicateSettings(), DeduplicateSettings(local_below=7)
+    default, other = EngineSettings(), EngineSettings(cores=1)
     assert default != other
     assert default.results() == other.results()
-    assert default.results() != DeduplicateSettings(bands=21).results()
+    assert DeduplicateSettings().results() != DeduplicateSettings(bands=21).results()
     told = [name for name in setting_names() if not changes_results(name)]
-    assert {"deduplicate.local_below", "neighbours.spare", "engine.cores", "audit.engine"} <= set(told)
+    assert {"neighbours.spare", "engine.cores", "audit.engine"} <= set(told)
     assert not {"link.k", "graph.hops", "no.such", "link.no"} & set(told)

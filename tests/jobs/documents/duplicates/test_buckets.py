@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quern.jobs.documents.duplicates.buckets import BucketStream, Members, PairRule
+from quern.jobs.documents.duplicates.buckets import PairRule
 
 rules = st.builds(
     lambda whole, near, representatives: PairRule(whole, min(near, whole - 1), min(representatives, whole)),
@@ -40,21 +40,6 @@ def expected(rule: PairRule, buckets: list[int]) -> set[tuple[int, int]]:
 def test_pairs_are_those_of_the_rule_each_once(rule: PairRule, buckets: list[int]) -> None:
     earlier, later = rule.pairs(keys_of(buckets))
     found = list(zip(earlier.tolist(), later.tolist(), strict=True))
-    assert set(found) == expected(rule, buckets)
-    assert len(found) == len(set(found))
-
-
-@given(rules, sizes, st.lists(st.integers(0, 200), max_size=12))
-@settings(deadline=None)
-def test_blocks_of_any_sizes_give_the_same_pairs(rule: PairRule, buckets: list[int], cuts: list[int]) -> None:
-    keys = keys_of(buckets)
-    members = Members(keys, np.arange(len(keys)), np.ones(len(keys), dtype=np.int64))
-    stream = BucketStream(rule)
-    found: list[tuple[int, int]] = []
-    edges = sorted({0, len(keys), *(min(c, len(keys)) for c in cuts)})
-    for start, stop in zip(edges, [*edges[1:], len(keys)], strict=True):
-        earlier, later = stream.push(members.take(np.arange(start, stop)))
-        found += zip(earlier.contents.tolist(), later.contents.tolist(), strict=True)
     assert set(found) == expected(rule, buckets)
     assert len(found) == len(set(found))
 

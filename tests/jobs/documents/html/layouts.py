@@ -118,16 +118,8 @@ def _page(name: str, title: str, main: str, wanted: Sequence[str]) -> Page:
 
 def _builders() -> list[Page]:
     """Text spread over sibling blocks by page builders."""
-    de, fr, pl, en = _DE, _FR, _PL, _EN
-    titled = '<div class="elementor-widget elementor-widget-heading"><h2>Was das bedeutet</h2></div>'
+    fr, pl, en = _FR, _PL, _EN
     return [
-        _page(
-            "elementor",
-            "Markthalle",
-            f"<div class='elementor'><h1>Markthalle</h1>{_joined(de[:3], _widget)}{titled}{_joined(de[3:], _widget)}</div>"
-            '<div class="elementor-widget elementor-widget-share-buttons"><a href="#">Auf Facebook teilen ✗</a></div>',
-            [*de, "Was das bedeutet"],
-        ),
         _page("wpb columns", "Bibliothèque", f"<div class='inhalt'>{_joined(fr, _wpb)}</div>{_RELATED}", fr),
         _page("wix", "Przystanek", f"<div class='mesh'><h1>Przystanek</h1>{_joined(pl, _wix)}</div>{_SHARE}", pl),
         _page(
@@ -136,22 +128,6 @@ def _builders() -> list[Page]:
             f"<div class='entry-content'><div class='wp-block-group'>{_joined(en[:2], _p)}</div><div class='wp-block-columns'>"
             f"<div class='wp-block-column'>{_joined(en[2:4], _p)}</div><div class='wp-block-column'>{_p(en[4])}</div></div></div>",
             en,
-        ),
-        _page(
-            "pieces of one class",
-            "Markthalle",
-            "<div class='seite'>"
-            + "".join(f"<div class='csc-default'><div class='text'>{_p(x)}</div></div>" for x in de)
-            + f"</div>{_KOMMENTARE}",
-            de,
-        ),
-        _page(
-            "several sections",
-            "Cottage",
-            "<div>"
-            + "".join(f"<section><h2>Part {i}</h2>{_p(x)}</section>" for i, x in enumerate(en))
-            + f"</div>{_RELATED}",
-            [*en, "Part 3"],
         ),
     ]
 
@@ -208,8 +184,6 @@ def _framed_articles() -> list[Page]:
     lead = "Elf Monate lang war sie geschlossen: Am Samstag öffnet die Halle, und vieles ist neu."
     last = "Weitere Auskünfte gibt es unter <a href='https://halle.example'>www.halle.example</a> oder im Rathaus."
     contact = ["Anna Kessler, Telefon 0351 5550184", "E-Mail: presse@halle.example"]
-    recipe = ["250 g Mehl", "3 Eier", "1 Prise Salz"]
-    steps = ["Das Mehl mit den Eiern verrühren und eine halbe Stunde ruhen lassen.", "In heißer Butter backen."]
     return [
         _page(
             "in an aside",
@@ -246,13 +220,6 @@ def _framed_articles() -> list[Page]:
             [*de[:3], "Pressekontakt:", *contact],
         ),
         _page(
-            "recipe",
-            "Pfannkuchen",
-            f"<div class='rezept'><p>{de[0]}</p><h2>Zutaten</h2><ul>{_joined(recipe, '<li>{}</li>'.format)}</ul>"
-            f"<h2>Zubereitung</h2><ol>{_joined(steps, '<li>{}</li>'.format)}</ol><p>{de[1]}</p></div>{_KOMMENTARE}",
-            [*recipe, *steps, "Zutaten", "Zubereitung"],
-        ),
-        _page(
             "event with a date in a sentence",
             "Concert",
             f"<article><p>{fr[0]}</p><p>Le concert commence <time>vendredi 3 mai à 20 heures</time> dans la grande salle"
@@ -266,13 +233,6 @@ def _framed_articles() -> list[Page]:
             + "".join(f"<h3><button>Pytanie numer {i}?</button></h3><p>{x}</p>" for i, x in enumerate(pl))
             + "</main>",
             [*pl, "Pytanie numer 2?"],
-        ),
-        _page(
-            "inner articles are others",
-            "Cottage",
-            f"<article><h1>Cottage</h1>{_joined(en, _p)}<article><p>A short piece about something else altogether,"
-            " which the page recommends to its readers. ✗</p></article></article>",
-            en,
         ),
         _page(
             "a widget beside the text",

@@ -8,8 +8,8 @@ import pytest
 from lxml.etree import XPath
 from lxml.html import fromstring
 
-from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.parse import parse_page
+from quern.jobs.documents.html.texts import Holders
 
 _PAGE = """<div><p hidden class="date">a <b rel="author">b</b></p><p hidden="until-found">c</p>
 <span class="byline" rel="author">d</span><i class="updated">e</i><p class="author">f</p></div>"""

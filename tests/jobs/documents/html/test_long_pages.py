@@ -7,11 +7,8 @@ from collections.abc import Callable
 
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.images import article_images
-from quern.jobs.documents.html.links import free_links
-from quern.jobs.documents.html.loose_text import is_sentence
-from quern.jobs.documents.html.panels import show_panels
 from quern.jobs.documents.html.parse import drop_unread, parse_page
-from quern.jobs.documents.html.scope import drop_named
+from quern.jobs.documents.html.texts import is_sentence
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -51,33 +48,6 @@ def test_times_within_a_sentence_become_its_text_and_others_go() -> None:
     assert tree.text_content() == line.replace("<time>", "").replace("</time>", "") * 2
 
 
-def test_many_links_of_one_paragraph_become_text_at_once() -> None:
-    link = '<a href="https://elsewhere.example/work">A history of tides and quays</a> and '
-    tree = parse_page(f"<html><body><p>{link * 8_000}</p></body></html>".encode(), "utf-8")
-    assert seconds(lambda: free_links(tree, "https://page.example/")) < 2
-    assert tree.find(".//a") is None
-    assert tree.text_content() == "A history of tides and quays and " * 8_000
-
-
-def test_of_many_tabs_that_are_hidden_a_shown_neighbour_is_found_at_once() -> None:
-    tab = '<div class="tab-pane" style="display: none"><b>Tide</b></div>'
-    tree = parse_page(f"<html><body>{tab * 8_000}</body></html>".encode(), "utf-8")
-    assert seconds(lambda: show_panels(tree)) < 2
-    assert len(tree.xpath("//div[@style='display: none']")) == 8_000
-    shown = parse_page(f"<html><body>{tab * 2}<!-- --><div class='tab-pane'>High</div></body></html>".encode(), "utf-8")
-    show_panels(shown)
-    assert shown.xpath("//div[@style='display: none']") == []
-
-
-def test_many_asides_without_paragraphs_between_them_are_told_at_once() -> None:
-    tree = parse_page(f"<html><body>{'<aside>Tide</aside>' * 30_000}<p>High</p></body></html>".encode(), "utf-8")
-    assert seconds(lambda: drop_unread(tree)) < 2
-    page = b"<body><aside>a</aside><p>b</p><aside>c</aside><aside>d</aside><p>e</p><aside>f</aside>"
-    tree = parse_page(page, "utf-8")
-    drop_unread(tree)
-    assert tree.text_content() == "bcde"
-
-
 def test_very_many_main_parts_of_a_page_with_an_image_are_found_at_once() -> None:
     parts = "<div role='main' itemprop='articleBody'>Tide</div>" * 60_000
     page = f"<html><body>{parts}<article>High<img src='/a.png'>{'Tide ' * 20}</article></body></html>"
@@ -85,9 +55,3 @@ def test_very_many_main_parts_of_a_page_with_an_image_are_found_at_once() -> Non
     assert seconds(lambda: article_images(tree, "https://page.example/")) < 3
     shown = parse_page(f"<html><body>{page[-150:]}{parts[:5000]}".encode(), "utf-8")
     assert [image["url"] for image in article_images(shown, "https://page.example/")] == ["https://page.example/a.png"]
-
-
-def test_very_many_boxes_of_a_page_builder_are_found_at_once() -> None:
-    box = "<div class='elementor-widget elementor-widget-heading'>Tide</div>"
-    tree = parse_page(f"<html><body>{box * 60_000}<p>High</p></body></html>".encode(), "utf-8")
-    assert seconds(lambda: drop_named(tree)) < 3

@@ -21,18 +21,6 @@ def text_of(body: str, head: str = "") -> str:
     return str(extract_page(page.encode(), "https://seite.example/", None)["text"])
 
 
-def test_teasers_are_told_by_headings_that_are_links_and_an_overview_keeps_them() -> None:
-    teasers = "".join(
-        f'<div><h3><a href="/{n}">Eine andere Meldung {n}</a></h3><p>Worum es dort geht, steht hier kurz.</p></div>'
-        for n in range(4)
-    )
-    text = text_of(f"<article><h1>Halle</h1>{PARAGRAPHS}<h2>Ähnliches</h2><div>{teasers}</div></article>")
-    assert "Satz 7." in text
-    assert "andere Meldung" not in text
-    assert "Ähnliches" not in text
-    assert "andere Meldung 3" in text_of(f"<main><h1>Überblick</h1>{teasers}</main>")
-
-
 @pytest.mark.parametrize(
     "address",
     ["#{}", "https://seite.example/#{}", "javascript:;", "", "https://laden.example/{}"],
@@ -56,13 +44,6 @@ def test_boxes_with_links_between_paragraphs_or_of_more_text_than_the_foreword_s
     assert "Satz zu 3." in text_of(f"<article><h1>Rezepte</h1>{page}</article>")
 
 
-def test_a_sentence_with_short_links_stays_and_a_row_of_links_goes() -> None:
-    last = 'Mehr dazu sagen <a href="/a">Bund</a> und <a href="/b">Land</a> am Freitag in Trier.'
-    text = text_of(f"<article>{PARAGRAPHS}<div><div>{last}</div></div><div>{MENU}</div></article>")
-    assert "am Freitag in Trier." in text
-    assert "Menüpunkt" not in text
-
-
 def test_a_short_page_is_not_read_again_for_its_menu() -> None:
     text = text_of(f'<div>{MENU}</div><div id="t"><p>{TEXT[0]}</p></div>')
     assert text == TEXT[0]
@@ -84,27 +65,9 @@ def test_what_is_named_as_the_text_beside_a_longer_one_is_not_it() -> None:
     assert "Ganz andere Worte" in text_of(f'<div>{box}</div><div id="content">{other}</div>')
 
 
-def test_an_article_is_found_by_its_heading_above_longer_remarks() -> None:
-    remarks = "".join(
-        f"<div><p>Ich sehe das anders, und zwar aus Grund {n}, den jeder kennt.</p></div>" * 3 for n in range(40)
-    )
-    text = text_of(f"<div><div><h1>Halle</h1>{PARAGRAPHS}</div><div>{remarks}</div></div>")
-    assert "Satz 7." in text
-    assert "sehe das anders" not in text
-
-
 def test_loose_text_is_read_whatever_the_field_is_called() -> None:
     body = f'<div class="field field--label-hidden"><strong>{TEXT[0]}</strong><br><br>' + "<br><br>".join(TEXT[1:])
     assert all(line in text_of(f"{body}</div>") for line in TEXT)
-
-
-def test_names_of_looks_and_boxes_of_a_builder_hide_no_prose() -> None:
-    entry = '<li class="x-icon-list-item"><span class="x-icon-list-text">Ein Eintrag mit einem ganzen Satz.</span></li>'
-    text = text_of(f'<main>{PARAGRAPHS}<ul class="x-icon-list">{entry}</ul></main>')
-    assert "Ein Eintrag" in text
-    built = "".join(f'<div class="elementor-widget elementor-widget-text-editor"><p>{line}</p></div>' for line in TEXT)
-    remarks = "<p>Eine Meinung, die niemand hören wollte, steht trotzdem hier.</p>" * 60
-    assert "Satz 7." in text_of(f'<div class="main-content">{built}</div><div class="meinungen">{remarks}</div>')
 
 
 @pytest.mark.parametrize(
@@ -143,18 +106,6 @@ def test_what_is_hidden_stays_where_a_control_opens_it_or_all_of_the_text_is_hid
     )
     assert "Dieser Satz" in text_of(f"<main>{PARAGRAPHS}{panel}</main>")
     assert "Satz 7." in text_of("<main>" + PARAGRAPHS.replace("<p>", "<p hidden>") + "</main>")
-    fold = "<div><button>Frage {0}</button></div><div class=a hidden><p>Dieser Satz ist die Antwort {0}.</p></div>"
-    assert "Antwort 2." in text_of(f"<main>{PARAGRAPHS}{''.join(map(fold.format, range(3)))}</main>")
-    assert "Antwort 0." not in text_of(f"<main>{PARAGRAPHS}{fold.format(0)}</main>")
-
-
-def test_a_standfirst_in_a_heading_and_short_answers_are_the_texts() -> None:
-    head = "<div><h1>Halle</h1><h2>Was der Rat zu den Kosten von 2027 sagt und was nicht</h2></div>"
-    answers = f"<div>Wer zahlt das alles?</div><div>{TEXT[0]}</div><div>Und wer noch?</div><div>{TEXT[1]}</div>"
-    text = text_of(f'<article>{head}<section itemprop="articleBody">{answers}{PARAGRAPHS}</section></article>')
-    assert "zu den Kosten von 2027" in text
-    assert "Wer zahlt das alles?" in text
-    assert "Und wer noch?" in text
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,7 @@
 """Main text of pages written before the rules that read them: strings that must be in it, and strings that must not.
 
-`unseen/first.txt` are 61 pages in the markup of systems of the years 1998 to 2025, written by someone who had not read
-the rules; the rules were mended afterwards for what was lost on them. `unseen/second.txt` are 20 of other kinds,
-written after most of the mending: read for the first time they gave precision .938 and recall .919.
-`unseen/third.txt` are 26 of yet other kinds, first read with precision .964 and recall .865; `unseen/fourth.txt` are
-20 more, first read, by the rules of that time, with precision .944 and recall .971. `unseen/fifth.txt` are 30 of the
-systems of newspapers, parishes, shops and forums, first read with precision .859 and recall .994; after the rules were
-mended for these, `unseen/sixth.txt`, 15 of yet other kinds, was read with .945 and .986 and mended for no more. All
-texts are our own. A page is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
+The 172 pages are in the markup of systems of the years 1998 to 2025, written by someone who had not read the rules.
+All texts are our own. A page is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
 """
 
 from __future__ import annotations
