@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from quern.jobs.models.late_interaction import LateInteraction, Lines
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
+from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
 from quern.jobs.text.tables import Row, rows
 from quern.jobs.text.word_shares import QUESTION_WEIGHT, WordShares, weighted, word_shares
@@ -151,6 +152,19 @@ def asked_cell(given: AnswerInput, row: Row) -> str | None:
     most = max((size for size, _ in shared), default=0)
     cells = [cell for size, cell in shared if size == most]
     return cells[0] if most and len(cells) == 1 else None
+
+
+def newest_cell(given: AnswerInput, row: Row) -> str | None:
+    """The cell of the latest column, where headers name times and the question names none; None elsewhere."""
+    if dates(given.question, None):
+        return None
+    days = [
+        (day, cell)
+        for name, cell in zip(row.header, row.cells, strict=False)
+        for when in dates(name, None)[:1]
+        if cell and (day := when.from_day or when.to_day)
+    ]
+    return max(days)[1] if len({day for day, _ in days}) > 1 else None
 
 
 def items_beside(given: AnswerInput, line: Line) -> list[Line]:

@@ -15,7 +15,7 @@ from quern.jobs.reasoning.answering.comparing import compared
 from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, Statement, statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.lines import asked_cell, items_beside, ranked, without_mark
+from quern.jobs.reasoning.answering.lines import asked_cell, items_beside, newest_cell, ranked, without_mark
 from quern.jobs.reasoning.answering.reading import read, verdict
 from quern.jobs.reasoning.questions.parts import comparison
 
@@ -88,14 +88,19 @@ def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
 def _short(given: AnswerInput, candidate: Candidate) -> str:
     """The words that answer; the whole line where they are unsure, the value where they are the label of a row.
 
-    Of a row with a header, the cell whose column the question names.
+    Of a row with a header, the cell of the latest time, else that whose column the question names. Words that go on
+    into another cell, or into a bracket that they do not close, end before it.
     """
-    row = candidate.line.row
-    if row and row.header and (cell := asked_cell(given, row)) is not None:
+    row, words = candidate.line.row, candidate.words
+    if row and row.header and (cell := newest_cell(given, row) or asked_cell(given, row)) is not None:
         return cell
-    if row and len(row.cells) == _PAIR and candidate.words and candidate.words in row.cells[0]:
+    if row and len(row.cells) == _PAIR and words and words in row.cells[0]:
         return row.cells[1]
-    return candidate.words if candidate.sure >= _SURE and candidate.words else said(candidate)
+    if candidate.sure < _SURE or not words:
+        return said(candidate)
+    if ")" not in words:
+        words = words.split(" (", 1)[0]
+    return next((cell for cell in row.cells if cell and cell in words), words) if row and row.header else words
 
 
 def _draft(short: str, rests_on: Sequence[Candidate], likely: Sequence[Candidate], most: int) -> Draft:
