@@ -205,19 +205,15 @@ class QuestionPart(BaseModel):
 
     Attributes:
         number: From 1.
-        role: `subject`, `predicate`, `object`, `predicative`, `attribute`, `adverbial`, `complement`, `apposition`.
         text: Its words.
         start: First character in the question: in `asked`, where there is one.
         end: One past its last character.
-        asks: Whether it is what is asked for.
     """
 
     number: Int32
-    role: str
     text: str
     start: Int32
     end: Int32
-    asks: bool
 
 
 class AlignedSegment(BaseModel):
@@ -228,7 +224,7 @@ class AlignedSegment(BaseModel):
         start: First character in `documents.text`.
         end: One past its last; `start` where it is the title of the document that matches.
         quote: `documents.text[start:end]`.
-        how: `stem`, `synonym`, `entity`, `number`, `date`, `kind`, `title`, `vector`, `model`.
+        how: `words`, `title`, or `model` where a model named the sentence.
     """
 
     part: Int32
@@ -245,7 +241,6 @@ class AlignedHit(BaseModel):
         rank: Of the hit.
         label: `full` where every constituent has a match, `partial`, `none`.
         share: Share of the constituents that have one, in [0, 1].
-        graded: The same where a constituent that is asked for, and a match of the title alone, count less.
     """
 
     rank: Int32
@@ -253,7 +248,6 @@ class AlignedHit(BaseModel):
     doc_id: str
     label: str
     share: float
-    graded: float
     segments: list[AlignedSegment]
 
 

@@ -12,22 +12,17 @@ class SearchRound(BaseModel):
 
     Attributes:
         queries: What was looked for.
-        echoes: How many of them brought back nothing but the chunks that they were put together from.
         candidates: Chunks that were compared with the question.
         full: How many of them match every constituent of the question in one place.
         partial: How many match some.
         kept: The `chunk_id` of those that were selected, best first.
-        share: Share of the question's parts that the first of these matches, each counting what its match tells, in
-            [0, 1].
     """
 
     queries: list[str]
-    echoes: Int32 = 0
     candidates: Int32
     full: Int32
     partial: Int32
     kept: list[str]
-    share: float
 
 
 class Search(BaseModel):
@@ -43,11 +38,6 @@ class Search(BaseModel):
     rounds: list[SearchRound]
     stop: str
     missing: list[str] = Field(default_factory=list)
-
-    @property
-    def share(self) -> float:
-        """What the first chunk of the last round matches of the question."""
-        return self.rounds[-1].share if self.rounds else 0.0
 
     @property
     def verified(self) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.graph.structure import Documents, Edges, Members, joined, read_columns, read_edges, read_members
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.reasoning.generators.backends import model_identity
 from quern.jobs.reasoning.rules import rules_digest
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings

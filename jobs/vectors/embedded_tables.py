@@ -20,7 +20,8 @@ from quern.jobs.core.run import Run, memoise, record_rejects
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.core.view import Computed, View
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embed, prepare
+from quern.jobs.vectors.embed import Embed
+from quern.jobs.vectors.embedder import prepare
 from quern.schemas.settings import EmbedSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES, TABLES, VECTOR, Table
 

@@ -7,6 +7,7 @@ from datetime import date
 
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.api.given import Asked, Changes, Place, questions_of, searcher_of
+from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
@@ -88,7 +89,7 @@ def answer(
     """
     (chosen,) = find_recipes(recipe)
     searcher = searcher_of(warehouse, settings, snapshot, as_of)
-    return answer_questions(searcher, questions_of(questions, searcher.settings), chosen)
+    return answer_questions(searcher, questions_of(questions, searcher.settings), chosen, present=illustrated)
 
 
 def timeline(

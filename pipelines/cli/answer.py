@@ -71,6 +71,7 @@ def answer(
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
+    from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
     from quern.pipelines.retrieve.recipes import find_recipes
@@ -86,7 +87,7 @@ def answer(
         memo, tally = None if anew else searcher.snapshot.warehouse.memo / "reasoning", Tally()
         answers = parts.answered(
             file.questions(rejects.write),
-            lambda asked: answer_questions(searcher, asked, chosen, memo, tally),
+            lambda asked: answer_questions(searcher, asked, chosen, memo, tally, illustrated),
             BATCH_QUESTIONS,
         )
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"

@@ -56,11 +56,12 @@ def ask(
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     searcher.prepare()  # While the rest is imported.
     from quern.pipelines.answers.views.terminal import render_text
+    from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    (answer,) = answer_questions(searcher, [asked], chosen)
+    (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
     if picture:
         from quern.pipelines.inspect.graph.drawing import write_path
 

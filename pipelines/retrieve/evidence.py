@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answering.facts import Fact

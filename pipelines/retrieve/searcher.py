@@ -9,12 +9,13 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import pyarrow as pa
 
-from quern.indexes.catalog import Manifest, Snapshot
+from quern.indexes.catalog.manifest import Manifest
+from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embed, Embedder, for_questions
+from quern.jobs.vectors.embedder import Embedder, configuration, for_questions
 from quern.pipelines.answers.reader import reader_of
 from quern.schemas.settings import EmbedSettings, GeneratorSettings, Settings
 
@@ -77,7 +78,7 @@ class Searcher:
         Raises:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
-        return Embed(for_questions(self._embedding())).configuration()
+        return configuration(for_questions(self._embedding()))
 
     def prepare(self) -> None:
         """Begin to load the models that a question needs, in the background: one that is asked alone waits less."""

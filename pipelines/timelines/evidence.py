@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from quern.jobs.events.titles import shortened
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent
 from quern.pipelines.retrieve.evidence import Found
 from quern.pipelines.retrieve.searcher import Searcher
@@ -14,25 +13,24 @@ from quern.pipelines.timelines.events import events_of
 from quern.schemas.answers import Hit
 from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent, TimelineSource
-
-_MOST_WORDS = 20  # Of a title (Xinyu AI Search, section 3.6.2).
+from quern.schemas.words.lines import shortened
 
 
 def with_events(
-    searcher: Searcher, wholes: Sequence[tuple[AnswerInput, Found]], as_of: Sequence[date | None]
-) -> list[tuple[AnswerInput, Found]]:
+    searcher: Searcher, inputs: Sequence[AnswerInput], found: Sequence[Found], as_of: Sequence[date | None]
+) -> list[AnswerInput]:
     """The inputs with the events that their evidence reports; as they are where the snapshot has no events.
 
     As of a day, an event is known where the report that names and dates it is among the evidence, which is of then.
     """
     if EVENTS.name not in searcher.snapshot.manifest.tables:
-        return list(wholes)
+        return list(inputs)
     index = events_of(searcher)
-    chunks = sorted({hit.chunk_id for _, found in wholes for hit in found.hits})
+    chunks = sorted({hit.chunk_id for one in found for hit in one.hits})
     of_chunk = index.of_chunks(chunks)
     loaded = {e.event_id: e for e in index.load([event for ids in of_chunk.values() for event in ids])}
-    rows = zip(wholes, as_of, strict=True)
-    return [(_with_events(given, found.hits, of_chunk, loaded, day), found) for (given, found), day in rows]
+    rows = zip(inputs, found, as_of, strict=True)
+    return [_with_events(given, one.hits, of_chunk, loaded, day) for given, one, day in rows]
 
 
 def _with_events(
@@ -55,7 +53,7 @@ def _with_events(
 
 
 def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
-    """The event as the chunk of `hit` reports it: its own title only where its report was kept."""
+    """The event as the chunk of `hit` reports it: another report than the one it was titled by has its own words."""
     source = _source(event, hit)
     start, end = source.start - hit.start, source.end - hit.start
     kept = source == event.sources[0]
@@ -69,7 +67,7 @@ def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
         precision=event.precision,
         date_from=event.date_from,
         expected=event.expected,
-        title=event.title if kept else shortened(hit.text[start:end], _MOST_WORDS),
+        title=event.title if kept else shortened(hit.text[start:end], 120),
     )
 
 

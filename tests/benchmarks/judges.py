@@ -21,7 +21,7 @@ from quern.jobs.reasoning.judging.overlap import token_f1, words
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.text.number_values import stated_numbers
 from quern.jobs.text.stems import content_words
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_named
 from quern.pipelines.judging.people import PeoplePair, measured, pair_statistics, read_people
 from quern.schemas.settings import EmbedSettings

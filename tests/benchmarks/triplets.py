@@ -1,7 +1,6 @@
-"""Triplets: how fast chunks are read, and what edges of shared names and relations add to retrieval.
+"""Triplets: how fast chunks are read, and whether edges of shared names lead to the documents that a search misses.
 
-The edges are those that a build makes where `link.shared_names` and `link.relations` ask for them; the warehouses need
-none.
+The edges are those that a build makes where `link.shared_names` asks for them; the warehouses need none.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -22,8 +21,7 @@ from quern.indexes.vectors import Positions
 from quern.jobs.graph.entity_edges import entity_edges, named_entities
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
-from quern.pipelines.evaluation.bootstrap import Numbers, intervals
-from quern.pipelines.evaluation.retrieval import Gold, document_run, gold_of, run_metrics
+from quern.pipelines.evaluation.retrieval import Gold, document_run, gold_of
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes.bridge import rank_bridge
 from quern.pipelines.retrieve.searcher import Searcher
@@ -38,12 +36,11 @@ _QUESTIONS: Final = {
     "cmrc": "cmrc2018/queries.jsonl",
 }
 _CORPUS: Final = Path(__file__).parents[1] / "corpus" / "questions.jsonl"
-_DEGREE: Final = 5  # Edges of a node.
 _PARSED: Final = 40  # Chunks that the parser is timed on.
 
 
 def benchmark_triplets(datasets: Path, warehouses: Sequence[Path]) -> dict[str, float]:
-    """Per warehouse: chunks a second by patterns and by parser, and what each kind of edge changes of recall@5."""
+    """Per warehouse: chunks a second by patterns and by parser; where edges of shared names lead to what is missed."""
     figures: dict[str, float] = {}
     for warehouse in warehouses:
         name = next(known for known in _QUESTIONS if warehouse.name.startswith(known))
@@ -55,8 +52,7 @@ def benchmark_triplets(datasets: Path, warehouses: Sequence[Path]) -> dict[str, 
         passages = [Passage(r["text"], r["title"] or "") for r in rows.sort_by("chunk_id").to_pylist()]
         figures |= {f"{name} {figure}": value for figure, value in _speed(passages).items()}
         gold = gold_of(searcher, questions)
-        for part in (_recall, _missed):
-            figures |= {f"{name} {figure}": value for figure, value in part(searcher, gold).items()}
+        figures |= {f"{name} {figure}": value for figure, value in _missed(searcher, gold).items()}
     return figures
 
 
@@ -79,24 +75,6 @@ def _speed(passages: Sequence[Passage]) -> dict[str, float]:
     return figures
 
 
-def _recall(searcher: Searcher, gold: Gold) -> dict[str, float]:
-    """What edges change of recall@5, beside the rule that looks shared names up, and in place of it."""
-    asked = [q.question for q in gold.questions]
-    settings = searcher.settings
-    off = settings.model_copy(update={"retrieve": settings.retrieve.model_copy(update={"weight_names": 0.0})})
-    batches = {"beside": Batch(searcher, asked), "for": Batch(Searcher(searcher.snapshot, off), asked)}
-    base = {how: _recalled(batch, gold, {}) for how, batch in batches.items()}
-    figures = {"recall@5 by rule": float(base["beside"].mean())}
-    figures |= _difference("no names", base["for"], base["beside"])
-    for kind in ("shared_name", "relation"):
-        edges = _edges(searcher, kind, _DEGREE)
-        figures[f"{kind} edges"] = float(edges.nnz)
-        for how, batch in batches.items():
-            values = _recalled(batch, gold, {kind: edges})
-            figures |= _difference(f"{kind} {how} the rule", values, base[how])
-    return figures
-
-
 def _edges(searcher: Searcher, kind: str, number: int) -> sparse.csr_array:
     """The edges that a build would make, at most `number` of a node."""
     snapshot, keys = searcher.snapshot, searcher.graph.members.nodes
@@ -108,15 +86,6 @@ def _edges(searcher: Searcher, kind: str, number: int) -> sparse.csr_array:
         for source, _, target, weight in entity_edges(named, kind, number)
     ]
     return sparse.csr_array(sum(parts, start=sparse.csr_array(shape, dtype=np.float32)))
-
-
-def _recalled(batch: Batch, gold: Gold, edges: Mapping[str, sparse.csr_array]) -> Numbers:
-    """Recall@5 of each question with these edges, and none else of their kinds."""
-    graph, none = batch.graph, sparse.csr_array((len(batch.graph.nodes.keys),) * 2, dtype=np.float32)
-    graph.__dict__["shared_names"] = edges.get("shared_name", none)
-    graph.__dict__["relations"] = edges.get("relation", none)
-    run = document_run(batch, selected(batch, rank_bridge(batch)), gold, 100)
-    return run_metrics(run, gold, ["R@5"])["R@5"]
 
 
 def _missed(searcher: Searcher, gold: Gold) -> dict[str, float]:
@@ -154,9 +123,3 @@ def _rank(
     if target not in weight:
         return float("inf")
     return sorted(weight, key=lambda document: (-weight[document], document)).index(target)
-
-
-def _difference(name: str, values: Numbers, base: Numbers) -> dict[str, float]:
-    found = intervals((values - base)[:, None], 2000, 0.95, 0)
-    ends = {"": found.mean, " from": found.low, " to": found.high}
-    return {f"{name}{end}": float(column[0]) for end, column in ends.items()}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 from typing import Final
 
 from quern.jobs.reasoning.answering.draft import Draft
@@ -17,8 +15,6 @@ from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.reasoning.rules import rules_digest
 from quern.schemas.settings import AnswerSettings
 
-# What of its question the first chunk matches on average (`answer.verified`): less lowers the probability.
-_USUAL_SHARE: Final = 0.55
 _OF_EVENTS: Final = 0.9  # Where dated events of the evidence tell what happened, no words of it can be missing.
 
 
@@ -53,24 +49,17 @@ def judged(
     settings: AnswerSettings,
     *,
     whole: bool = False,
-    verified: Iterable[float | None] = (),
 ) -> list[Judgement]:
     """A judgement for each question, of all its evidence; a draft that says nothing is refused anyway.
 
     A question at the end of its plan (`whole`) is at least as probable as the least probable of its parts: its words
-    need not stand in one place. `verified` has what of each question its first chunk matches, where evidence was
-    verified in the search.
+    need not stand in one place.
     """
-    rows = zip(inputs, drafts, chain(verified, repeat(None)), strict=False)
-    return [_judged(given, draft, settings, share, whole=whole) for given, draft, share in rows]
+    return [_judged(given, draft, settings, whole=whole) for given, draft in zip(inputs, drafts, strict=True)]
 
 
-def _judged(
-    given: AnswerInput, draft: Draft, settings: AnswerSettings, share: float | None, *, whole: bool
-) -> Judgement:
+def _judged(given: AnswerInput, draft: Draft, settings: AnswerSettings, *, whole: bool) -> Judgement:
     probability = probability_of(given)
-    if share is not None:
-        probability = moved(probability, share, settings.verified)
     if whole and given.before:
         probability = max(probability, min(before.probability for before in given.before))
     if len(draft.sentences) > 1 and asks_events(given.question) and any(e.events for e in given.evidence):
@@ -84,9 +73,3 @@ def _judged(
 def probability_of(given: AnswerInput) -> float:
     """The probability that the evidence answers, by the packaged model."""
     return fitted().probability(features(given)) if given.evidence else 0.0
-
-
-def moved(probability: float, share: float, weight: float) -> float:
-    """A probability as verification moves it: by what of the question the first chunk matches, as log odds."""
-    odds = math.log(probability / (1.0 - probability)) if 0.0 < probability < 1.0 else 0.0
-    return 1.0 / (1.0 + math.exp(-odds - weight * (share - _USUAL_SHARE))) if weight and probability else probability

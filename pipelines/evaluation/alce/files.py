@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.alce.citations import entails_by
 from quern.pipelines.evaluation.alce.measure import figures, measured
 from quern.pipelines.evaluation.alce.records import read_records

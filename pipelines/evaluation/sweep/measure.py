@@ -19,7 +19,7 @@ import numpy as np
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.alce import measure as alce

@@ -10,8 +10,8 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import run_whole
 from quern.jobs.graph.filter import Filter
-from quern.jobs.vectors.embed import Embedder
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, FilterSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES, Table
 
