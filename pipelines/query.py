@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.reading import Model
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
-from quern.jobs.reasoning.questions.plan import Plan
+from quern.jobs.reasoning.questions.parts import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.refusal import Weights
 from quern.jobs.reasoning.questions.spelling import Vocabulary
@@ -35,14 +35,12 @@ from quern.pipelines.answers.compose import (
 )
 from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
-from quern.pipelines.answers.reader import reader_of
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.filters import conditions_of, known_by
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, reader_of
 from quern.pipelines.retrieve.unmet import nothing_passes
-from quern.pipelines.timelines.evidence import with_events
-from quern.pipelines.timelines.spans import with_spans
+from quern.pipelines.timelines.evidence import with_events, with_spans
 from quern.schemas.answers import Answer, Question
 
 BATCH_QUESTIONS = 256

@@ -12,7 +12,44 @@ from datetime import date, datetime
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
 from quern.schemas.arrow_models import Int32, arrow_schema
-from quern.schemas.rounds import Search
+
+
+class SearchRound(BaseModel):
+    """One round: what was looked for, what it brought, and whether that answers.
+
+    Attributes:
+        queries: What was looked for.
+        candidates: Chunks that were compared with the question.
+        full: How many of them match every constituent of the question in one place.
+        partial: How many match some.
+        kept: The `chunk_id` of those that were selected, best first.
+    """
+
+    queries: list[str]
+    candidates: Int32
+    full: Int32
+    partial: Int32
+    kept: list[str]
+
+
+class Search(BaseModel):
+    """All rounds of a question, and why there were no more.
+
+    Attributes:
+        stop: `verified`: what was kept answers; `rounds`: no more are allowed; `same_candidates`: a round brought
+            nothing that was not seen before; `no_queries`: nothing was missing that could be looked for, or nothing
+            is to be.
+        missing: What of the question none of the kept chunks matches.
+    """
+
+    rounds: list[SearchRound]
+    stop: str
+    missing: list[str] = Field(default_factory=list)
+
+    @property
+    def verified(self) -> bool:
+        """Whether what was kept was found to answer the question."""
+        return self.stop == "verified"
 
 
 class Question(BaseModel):

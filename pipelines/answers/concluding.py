@@ -20,9 +20,8 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task, recited
-from quern.jobs.reasoning.confidence.judge import Judgement, judged
+from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
-from quern.jobs.reasoning.confidence.reasons import Code
 from quern.jobs.reasoning.remembered import Kept
 from quern.jobs.reasoning.runner import Reasoner
 from quern.schemas.settings import Settings

@@ -22,8 +22,7 @@ from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
-from quern.schemas.words.asking import without_asking
-from quern.schemas.words.terms import search_terms
+from quern.schemas.words.terms import search_terms, without_asking
 
 _NODES_PER_CHUNK = 5
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import pyarrow as pa
@@ -14,10 +15,10 @@ from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
+from quern.jobs.models.reader import Reader
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embedder import Embedder, configuration, for_questions
-from quern.pipelines.answers.reader import reader_of
-from quern.schemas.settings import EmbedSettings, GeneratorSettings, Settings
+from quern.schemas.settings import AnswerSettings, EmbedSettings, GeneratorSettings, Settings
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -126,3 +127,21 @@ def settings_to_ask_by(manifest: Manifest) -> Settings:
     A model that wrote its synthetic queries answers only where this command names it: it may be gone, or cost money.
     """
     return manifest.known_settings().model_copy(update={"generator": GeneratorSettings()})
+
+
+log = logging.getLogger(__name__)
+
+
+def reader_of(settings: AnswerSettings) -> Reader | None:
+    """The reader by `settings`; None where they want none, or the model that it is trained from is not at hand."""
+    return _reader() if settings.windows else None
+
+
+@cache
+def _reader() -> Reader | None:
+    """The packaged reader; where it is missing, that is said once, and lines are chosen by shared words."""
+    try:
+        return Reader.load()
+    except ModelError as error:
+        log.warning("answers are chosen by shared words alone: %s", error)
+        return None

@@ -23,9 +23,9 @@ from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
 from quern.pipelines.evaluation.retrieval import Gold, document_run, gold_of
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import selected
 from quern.pipelines.retrieve.recipes.bridge import rank_bridge
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.settings import LinkSettings
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.text.stems import content_words
-from quern.schemas.words.asking import without_asking
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
+from quern.schemas.words.terms import without_asking
 
 MOST_CONSTITUENTS: Final = 16
 _WORD: Final = lazy_pattern(rf"(?P<cjk>[{CJK}]+)|[^\W_{CJK}](?:[\w\u0300-\u036f'’.-]*\w)?|\S")

@@ -13,9 +13,8 @@ from datetime import date
 from itertools import islice
 from typing import Final
 
-from quern.jobs.reasoning.citing.inputs import CitingInput
+from quern.jobs.reasoning.citing.inputs import CitingInput, Source
 from quern.jobs.reasoning.citing.search import missing_numbers
-from quern.jobs.reasoning.citing.source import Source
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement

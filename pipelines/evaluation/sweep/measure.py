@@ -32,10 +32,10 @@ from quern.pipelines.evaluation.sweep.spec import Dataset
 from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import selected
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 

@@ -8,8 +8,7 @@ import pytest
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.confidence.features import UNKNOWN, features
-from quern.jobs.reasoning.confidence.judge import Judgement, judged
-from quern.jobs.reasoning.confidence.model import fitted
+from quern.jobs.reasoning.confidence.judge import Judgement, fitted, judged
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
