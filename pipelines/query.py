@@ -1,4 +1,4 @@
-"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → cite → compose → gate.
+"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge, cite, align → compose → gate.
 
 The sub-questions of all questions of a batch are answered level by level, each with the answers of its ancestors
 (Xinyu AI Search, section 3.4); the whole question is answered last, from its own evidence and theirs.
@@ -6,39 +6,41 @@ The sub-questions of all questions of a batch are answered level by level, each 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from quern.jobs.reasoning.answering.course import ToldEvent
+from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.reading import Model
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
-from quern.jobs.reasoning.questions.plan import Plan
+from quern.jobs.reasoning.questions.parts import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
-from quern.jobs.reasoning.questions.refusal import Encode, Weights
-from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.aligning import AnswerAlignment, answer_alignment, parsed_questions
-from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
+from quern.jobs.reasoning.questions.refusal import Weights
+from quern.jobs.reasoning.questions.spelling import Vocabulary
+from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.pipelines.answers.compose import (
+    Citations,
+    aligned_hit,
+    question_parts,
+    sentences_of,
+    sub_answers,
+    timeline_of,
+)
 from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
-from quern.pipelines.answers.reader import reader_of
-from quern.pipelines.images.illustrate import illustrated
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.filters import conditions_of, known_by
-from quern.pipelines.retrieve.recipe import Recipe
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, reader_of
 from quern.pipelines.retrieve.unmet import nothing_passes
-from quern.pipelines.retrieve.vocabulary import vocabulary_of
-from quern.pipelines.timelines.evidence import with_events
-from quern.pipelines.timelines.spans import with_spans
+from quern.pipelines.timelines.evidence import with_events, with_spans
 from quern.schemas.answers import Answer, Question
 
 BATCH_QUESTIONS = 256
@@ -60,10 +62,6 @@ class Tally:
     reused: int = 0
     fell_back: int = 0
 
-    def take(self, reasoner: Reasoner) -> None:
-        """Take what a reasoner has done so far."""
-        self.computed, self.reused, self.fell_back = reasoner.computed, reasoner.reused, reasoner.fallen_back
-
 
 def answer_questions(
     searcher: Searcher,
@@ -71,24 +69,28 @@ def answer_questions(
     recipe: Recipe,
     memo: Path | None = None,
     tally: Tally | None = None,
+    present: Callable[[Searcher, list[Answer]], list[Answer]] = lambda _, answers: answers,
 ) -> Iterator[Answer]:
     """Answers in the order of the questions, computed in batches of `BATCH_QUESTIONS`.
 
     Every step is carried out by what `generator` names: the rule, or a model, for which the rule stands in where it
     gives no valid reply. With a `memo`, a directory, questions that were answered before from the same evidence by the
-    same settings and model are not reasoned about again. `tally` is told how many.
+    same settings and model are not reasoned about again. `tally` counts these. `present` adds to the answers of a
+    batch what is shown beside them, such as images (`pipelines.images.illustrate`).
 
     Raises:
         GeneratorError: The model cannot be used, or cannot be asked any more.
     """
     stream = iter(questions)
-    with Reasoner(searcher.settings.generator, searcher.settings.engine, memo=memo) as reasoner:
+    settings = searcher.settings
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         runner = _Runner(searcher, recipe, reasoner)
-        together = _VLLM_QUESTIONS if searcher.settings.generator.kind == "vllm" else BATCH_QUESTIONS
+        together = _VLLM_QUESTIONS if settings.generator.kind == "vllm" else BATCH_QUESTIONS
         while asked := list(islice(stream, together)):
-            yield from runner.answers(asked)
+            yield from present(searcher, runner.answers(asked))
             if tally is not None:
-                tally.take(reasoner)
+                tally.computed, tally.reused = reasoner.computed, reasoner.reused
+                tally.fell_back = reasoner.fallen_back
 
 
 @dataclass(frozen=True)
@@ -116,36 +118,13 @@ class _Part:
         return [n for s in self.draft.sentences[:1] for n in s.rests_on]
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """A question that was answered, after its parts."""
-
-    given: AnswerInput
-    found: Found
-    draft: Draft
-    judgement: Judgement
-    by: str
-    aligned: AnswerAlignment
-    told: list[ToldEvent]
-    kind: str
-
-    @classmethod
-    def of(cls, drafted: Drafted, found: Found, concluded: Conclusion, by: str) -> _Whole:
-        """What was drafted by a kind of generator, with what follows from it."""
-        given, draft = drafted.given, concluded.answer(drafted.draft)
-        aligned = answer_alignment(drafted.parsed, concluded.aligned, found.hits)
-        return cls(given, found, draft, concluded.judgement, by, aligned, concluded.timeline(given), concluded.kind)
-
-
 @dataclass
-class _OnItsWay:
+class _Asked:
     """A question that is to be answered, and how far it has come.
 
     Attributes:
         plan: What it was taken apart into.
         found: What was found for the whole of it.
-        reader: What reads its evidence.
-        windows: How many windows of it.
         parts: The sub-questions that were answered, by their numbers in the plan.
     """
 
@@ -153,8 +132,6 @@ class _OnItsWay:
     understood: Understood
     plan: Plan
     found: Found
-    reader: Model | None
-    windows: int
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
@@ -162,19 +139,16 @@ class _OnItsWay:
         answers = {p: part.draft.short for p, part in self.parts.items() if not part.judgement.refused}
         return self.plan.filled(n, answers)
 
-    def given(self, n: int, found: Found) -> AnswerInput:
-        """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
-        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader, windows=self.windows)
-        return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
+    def whole(self) -> Found:
+        """The evidence of the question with that of its parts."""
+        return with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
 
-    def whole(self) -> tuple[AnswerInput, Found]:
-        """What the question is answered from: its evidence with that of its parts, after the pairs asked for."""
-        found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
-        alone = AnswerInput(self.understood.question, found.evidence, reader=self.reader, windows=self.windows)
-        return alone.after([self.parts[n].pair(alone) for n in self.plan.asked()]), found
+    def after(self, given: AnswerInput, parts: Iterable[int]) -> AnswerInput:
+        """An input after the pairs of some of the parts."""
+        return given.after([self.parts[n].pair(given) for n in parts])
 
-    def told(self, given: AnswerInput) -> list[AskedBefore]:
-        """All sub-questions by their numbers, with those answers that their evidence bears."""
+    def pairs(self, given: AnswerInput) -> list[AskedBefore]:
+        """All sub-questions by their numbers, with those answers that their evidence supports."""
         pairs = [(self.parts[n].pair(given), self.parts[n].judgement) for n in sorted(self.parts)]
         return [replace(pair, answer="", rests_on=()) if judgement.refused else pair for pair, judgement in pairs]
 
@@ -185,117 +159,114 @@ class _Runner:
     def __init__(self, searcher: Searcher, recipe: Recipe, reasoner: Reasoner) -> None:
         self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
         self._settings = searcher.settings
-        self._task, self._reader = answer_task(self._settings.answer), reader_of(self._settings.answer)
+        self._task = answer_task(self._settings.answer)
+        self._reader: Model | None = reader_of(self._settings.answer)
         self._concluder = Concluder(reasoner, self._settings)
 
-    def answers(self, asked: Sequence[Question]) -> list[Answer]:
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
-        seen = self._understood(asked)
-        going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
+        seen = self._preprocess(questions)
+        going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
         plans = decomposed(self._reasoner, [u.question for _, u in going])
-        found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
-        ways = [
-            _OnItsWay(q, u, plan, f, self._reader, self._settings.answer.windows)
-            for (q, u), plan, f in zip(going, plans, found, strict=True)
+        found = self._retrieve([u.question for _, u in going], [q for q, _ in going])
+        asked = [_Asked(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
+        self._answer_parts(asked)
+        answered = iter(gated(self._answer_wholes(asked), self._searcher.snapshot))
+        return [
+            next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(questions, seen, strict=True)
         ]
-        self._answer_parts(ways)
-        answered = iter(illustrated(self._searcher, gated(self._whole_answers(ways), self._searcher.snapshot)))
-        return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
 
-    def _understood(self, asked: Sequence[Question]) -> list[Understood]:
-        published = self._searcher.snapshot.manifest.published_at
-        built = self._settings.question.now or (published.date() if published else None)
-        now = [self._as_of(q) or built for q in asked]
-        vocabulary = self._searcher.held(vocabulary_of)
-        texts = [q.question for q in asked]
-        return understood(self._reasoner, texts, vocabulary, self._settings.question, now, self._encode)
-
-    @property
-    def _encode(self) -> Encode | None:
-        """What embeds questions for the rule of refusal; None where the snapshot has another embedder."""
-        known = Weights.load().model == self._searcher.snapshot.manifest.model
-        return self._searcher.question_embedder.encode if known else None
+    def _preprocess(self, questions: Sequence[Question]) -> list[Understood]:
+        manifest = self._searcher.snapshot.manifest
+        built = self._settings.question.now or (manifest.published_at.date() if manifest.published_at else None)
+        now = [self._as_of(q) or built for q in questions]
+        # The rule of refusal knows the default embedder's vectors alone.
+        encode = self._searcher.question_embedder.encode if Weights.load().model == manifest.model else None
+        vocabulary, texts = self._searcher.held(_vocabulary), [q.question for q in questions]
+        return understood(self._reasoner, texts, vocabulary, self._settings.question, now, encode)
 
     def _as_of(self, question: Question) -> date | None:
         """The day until which its evidence was published: that of the run or its own, the earlier of both."""
         return min(filter(None, (self._settings.retrieve.as_of, question.as_of)), default=None)
+
+    def _retrieve(self, texts: Sequence[str], questions: Sequence[Question]) -> list[Found]:
+        """What there is on each of these texts that meets the conditions of its question, sought in one batch."""
+        if not texts:
+            return []
+        batch = Batch(self._searcher, texts, [*map(conditions_of, questions)], self._reasoner)
+        return load_evidence(batch, with_spans(batch, self._recipe.rank(batch)))
+
+    def _given(self, question: str, found: Found) -> AnswerInput:
+        return AnswerInput(question, found.evidence, reader=self._reader, windows=self._settings.answer.windows)
+
+    def _answer_parts(self, asked: Sequence[_Asked]) -> None:
+        """Answer the sub-questions level by level, those of all questions together."""
+        levels = [one.plan.levels() for one in asked]
+        for level in range(max(map(len, levels), default=0)):
+            now = [(one, n) for one, of in zip(asked, levels, strict=True) for n in chain(*of[level : level + 1])]
+            evidence = self._retrieve([one.text(n) for one, n in now], [one.question for one, _ in now])
+            inputs = [
+                one.after(self._given(one.text(n), found), one.plan.ancestors(n))
+                for (one, n), found in zip(now, evidence, strict=True)
+            ]
+            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
+            judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts)])
+            for (one, n), part in zip(now, map(_Part, inputs, evidence, drafts, judgements), strict=True):
+                one.parts[n] = part
+
+    def _answer_wholes(self, asked: Sequence[_Asked]) -> list[Answer]:
+        """Answer the questions themselves, after all their parts."""
+        found = [one.whole() for one in asked]
+        inputs = [
+            one.after(self._given(one.understood.question, of), one.plan.asked())
+            for one, of in zip(asked, found, strict=True)
+        ]
+        inputs = with_events(self._searcher, inputs, found, [self._as_of(one.question) for one in asked])
+        drafts = self._reasoner.run(self._task, inputs)
+        concluded = self._concluder.of_wholes([Drafted(g, done.output) for g, done in zip(inputs, drafts, strict=True)])
+        return [*map(self._composed, asked, inputs, found, drafts, concluded)]
+
+    def _composed(
+        self, one: _Asked, given: AnswerInput, found: Found, done: Done[Draft], concluded: Conclusion
+    ) -> Answer:
+        question, citations = one.question, Citations(given, found.hits)
+        sentences = sentences_of(concluded.answer(done.output), citations)
+        reason: str | None = concluded.reason
+        detail = concluded.detail
+        if not found.hits and (unmet := nothing_passes(self._searcher, self._conditions(question))):
+            reason, detail = "nothing_passes", unmet
+        parents = [sub.parents for sub in one.plan.sub_questions]
+        return Answer(
+            query_id=question.query_id,
+            question=question.question,
+            asked=given.question if given.question != question.question else None,
+            kind=concluded.kind,
+            sentences=sentences,
+            probability=concluded.probability,
+            reason=reason,
+            notes=[*one.understood.notes, *([detail] if detail else [])],
+            by=done.by,
+            recipe=self._recipe.name,
+            sub_questions=sub_answers(one.pairs(given), parents, citations),
+            citations=citations.all(),
+            hits=found.hits,
+            path=found.path,
+            search=found.search,
+            timeline=timeline_of(concluded.timeline(given), citations, found.hits),
+            parts=question_parts(given.question) if self._settings.align.hits else [],
+            alignments=[*map(aligned_hit, concluded.aligned, found.hits)],
+            as_of=self._as_of(question),
+            type=question.type,
+            expected=question.answer,
+        )
 
     def _conditions(self, question: Question) -> list[str]:
         """All conditions that what is found for a question meets: of the run and its own."""
         retrieve = self._settings.retrieve
         return [*retrieve.where, *known_by(retrieve.as_of), *conditions_of(question)]
 
-    def _found(self, texts: Sequence[str], where: Sequence[Sequence[str]]) -> list[Found]:
-        """What there is on each of these questions that meets its conditions, looked for in one batch."""
-        if not texts:
-            return []
-        batch = Batch(self._searcher, texts, where, self._reasoner)
-        return load_evidence(batch, with_spans(batch, self._recipe.rank(batch)))
-
-    def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
-        """Answer the sub-questions level by level, those of all questions together."""
-        levels = [way.plan.levels() for way in ways]
-        for level in range(max(map(len, levels), default=0)):
-            now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
-            evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
-            inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
-            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
-            shares = [found.search.share if found.search else None for found in evidence]
-            judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
-            for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
-                way.parts[n] = _Part(given, found, draft, judgement)
-
-    def _whole_answers(self, ways: Sequence[_OnItsWay]) -> list[Answer]:
-        """Answer the questions themselves, after all their parts."""
-        days = [self._as_of(way.question) for way in ways]
-        wholes = with_events(self._searcher, [way.whole() for way in ways], days)
-        inputs = [given for given, _ in wholes]
-        done = self._reasoner.run(self._task, inputs)
-        shares = [found.search.share if found.search else None for _, found in wholes]
-        parsed = parsed_questions(self._settings.align, inputs)
-        drafts = [one.output for one in done]
-        drafted = [*map(Drafted, inputs, drafts, shares, parsed)]
-        concluded = zip(drafted, self._concluder.of_wholes(drafted), strict=True)
-        rows = zip(ways, wholes, done, concluded, strict=True)
-        return [self._composed(way, _Whole.of(d, found, c, one.by)) for way, (_, found), one, (d, c) in rows]
-
-    def _composed(self, way: _OnItsWay, whole: _Whole) -> Answer:
-        given, found, judgement = whole.given, whole.found, whole.judgement
-        citations = Citations(given, found.hits)
-        sentences = sentences_of(whole.draft, citations)
-        reason: str | None = judgement.reason
-        detail = judgement.detail
-        if not found.hits and (unmet := nothing_passes(self._searcher, self._conditions(way.question))):
-            reason, detail = "nothing_passes", unmet
-        notes = [*way.understood.notes, *([detail] if detail else []), *whole.aligned.notes]
-        parents = [sub.parents for sub in way.plan.sub_questions]
-        told = [replace(b, rests_on=()) if judgement.refused else b for b in way.told(given)]
-        return Answer(
-            query_id=way.question.query_id,
-            question=way.question.question,
-            asked=given.question if given.question != way.question.question else None,
-            kind=whole.kind,
-            sentences=sentences,
-            probability=judgement.probability,
-            reason=reason,
-            notes=notes,
-            by=whole.by,
-            recipe=self._recipe.name,
-            sub_questions=sub_answers(told, parents, citations),
-            citations=citations.all(),
-            hits=found.hits,
-            path=found.path,
-            search=found.search,
-            timeline=timeline_of(whole.told, citations, found.hits),
-            parts=whole.aligned.parts,
-            alignments=whole.aligned.hits,
-            as_of=self._as_of(way.question),
-            type=way.question.type,
-            expected=way.question.answer,
-        )
-
     def _refused(self, question: Question, seen: Understood) -> Answer:
-        """What is said to a question that is not to be answered."""
+        """The answer to a question that is not to be answered."""
         return Answer(
             query_id=question.query_id,
             question=question.question,
@@ -313,3 +284,18 @@ class _Runner:
             type=question.type,
             expected=question.answer,
         )
+
+
+def _vocabulary(searcher: Searcher) -> Vocabulary:
+    """The words of the snapshot, and the common words of the embedding model's languages; held by the searcher.
+
+    The latter are the tokens of its tokenizer that are whole words. It lists them by frequency, and the later ones of
+    few letters are parts of words: of 900 such tokens of MiniLM every other one is no word (`wal`, `ter`, `wat`).
+    """
+
+    def dictionary() -> Collection[str]:
+        tokens: dict[str, int] = load_tokenizer(read_model(searcher.settings.embed.model)).get_vocab()
+        words = ((token.removeprefix("▁").lower(), number) for token, number in tokens.items())
+        return {word for word, number in words if word.isalpha() and (len(word) > 4 or number < 20_000)}
+
+    return Vocabulary(searcher.graph.lexical, dictionary)

@@ -12,7 +12,44 @@ from datetime import date, datetime
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
 from quern.schemas.arrow_models import Int32, arrow_schema
-from quern.schemas.rounds import Search
+
+
+class SearchRound(BaseModel):
+    """One round: what was looked for, what it brought, and whether that answers.
+
+    Attributes:
+        queries: What was looked for.
+        candidates: Chunks that were compared with the question.
+        full: How many of them match every constituent of the question in one place.
+        partial: How many match some.
+        kept: The `chunk_id` of those that were selected, best first.
+    """
+
+    queries: list[str]
+    candidates: Int32
+    full: Int32
+    partial: Int32
+    kept: list[str]
+
+
+class Search(BaseModel):
+    """All rounds of a question, and why there were no more.
+
+    Attributes:
+        stop: `verified`: what was kept answers; `rounds`: no more are allowed; `same_candidates`: a round brought
+            nothing that was not seen before; `no_queries`: nothing was missing that could be looked for, or nothing
+            is to be.
+        missing: What of the question none of the kept chunks matches.
+    """
+
+    rounds: list[SearchRound]
+    stop: str
+    missing: list[str] = Field(default_factory=list)
+
+    @property
+    def verified(self) -> bool:
+        """Whether what was kept was found to answer the question."""
+        return self.stop == "verified"
 
 
 class Question(BaseModel):
@@ -205,19 +242,15 @@ class QuestionPart(BaseModel):
 
     Attributes:
         number: From 1.
-        role: `subject`, `predicate`, `object`, `predicative`, `attribute`, `adverbial`, `complement`, `apposition`.
         text: Its words.
         start: First character in the question: in `asked`, where there is one.
         end: One past its last character.
-        asks: Whether it is what is asked for.
     """
 
     number: Int32
-    role: str
     text: str
     start: Int32
     end: Int32
-    asks: bool
 
 
 class AlignedSegment(BaseModel):
@@ -228,7 +261,7 @@ class AlignedSegment(BaseModel):
         start: First character in `documents.text`.
         end: One past its last; `start` where it is the title of the document that matches.
         quote: `documents.text[start:end]`.
-        how: `stem`, `synonym`, `entity`, `number`, `date`, `kind`, `title`, `vector`, `model`.
+        how: `words`, `title`, or `model` where a model named the sentence.
     """
 
     part: Int32
@@ -245,7 +278,6 @@ class AlignedHit(BaseModel):
         rank: Of the hit.
         label: `full` where every constituent has a match, `partial`, `none`.
         share: Share of the constituents that have one, in [0, 1].
-        graded: The same where a constituent that is asked for, and a match of the title alone, count less.
     """
 
     rank: Int32
@@ -253,7 +285,6 @@ class AlignedHit(BaseModel):
     doc_id: str
     label: str
     share: float
-    graded: float
     segments: list[AlignedSegment]
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.graph.structure import Documents, Edges, Members, joined, read_columns, read_edges, read_members
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
@@ -74,27 +74,6 @@ class QueryGraph:
     def mentions(self) -> sparse.csr_array:
         """Which node names the document of which other, as a nodes x nodes matrix of rarities; maybe empty."""
         return self._matrix("mention", 0.0)
-
-    @cached_property
-    def shared_names(self) -> sparse.csr_array:
-        """Which nodes name one entity, as a nodes x nodes matrix of rarities; maybe empty."""
-        return self._matrix("shared_name", 0.0)
-
-    @cached_property
-    def relations(self) -> sparse.csr_array:
-        """Where what is an object here is a subject, as a nodes x nodes matrix of rarities; maybe empty."""
-        return self._matrix("relation", 0.0)
-
-    @property
-    def followed(self) -> dict[str, sparse.csr_array]:
-        """The edges beside those of neighbours that the default recipe follows, by kind, where there are any."""
-        kinds = {"mention": self.mentions, "shared_name": self.shared_names, "relation": self.relations}
-        return {kind: edges for kind, edges in kinds.items() if edges.nnz}
-
-    @cached_property
-    def answers(self) -> sparse.csr_array:
-        """Whose answer is near whose question, as a nodes x nodes matrix of cosines + 1; maybe empty."""
-        return self._matrix("answer_question", 1.0)
 
     @cached_property
     def _edges(self) -> dict[str, Edges]:

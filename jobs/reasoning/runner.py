@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Self
 
-from quern.jobs.engines.ray import RayEngine
-from quern.jobs.engines.scratch import Scratch
 from quern.jobs.reasoning.conversation import Conversation, Cost, hold
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import Backend
@@ -58,7 +56,6 @@ class Reasoner:
         self,
         generator: GeneratorSettings | None = None,
         engine: EngineSettings | None = None,
-        folder: Path | None = None,
         memo: Path | None = None,
     ) -> None:
         """Without settings, rules.
@@ -66,11 +63,10 @@ class Reasoner:
         Args:
             generator: What carries out tasks.
             engine: Where it does.
-            folder: Takes temporary files of `vllm`, on a cluster one that its machines share; None for one of its own.
             memo: Directory of what is remembered from run to run; None to remember nothing.
         """
         self._generator, self._engine = generator or GeneratorSettings(), engine or EngineSettings()
-        self._folder, self._open = folder, ExitStack()
+        self._open = ExitStack()
         self._backend: Backend | None = None
         self._memo = None if memo is None else Remembered(memo)
         self._memos: dict[Path, StepMemo[Any]] = {}
@@ -83,14 +79,10 @@ class Reasoner:
         Raises:
             GeneratorError: It cannot be used; the message says what to do.
         """
-        kind = self._generator.kind
-        if kind == "rules":
+        if self._generator.kind == "rules":
             return self
         with ExitStack() as opened:
-            folder = self._folder or opened.enter_context(Scratch("model")).path
-            ray = RayEngine(self._engine)
-            opened.callback(ray.close)
-            backend = make_backend(self._generator, self._engine, folder / kind, ray)
+            backend = make_backend(self._generator, self._engine)
             opened.callback(backend.close)
             backend.prepare()
             self._open, self._backend = opened.pop_all(), backend
@@ -218,19 +210,3 @@ def _done(task: Task[Input, Output], conversation: Conversation[Input, Output], 
     if conversation.good is None:
         return Done(task.rule(conversation.given), "rules", conversation.problems)
     return Done(conversation.good, kind, conversation.problems)
-
-
-def run_task(
-    task: Task[Input, Output],
-    inputs: Sequence[Input],
-    generator: GeneratorSettings | None = None,
-    engine: EngineSettings | None = None,
-    folder: Path | None = None,
-) -> list[Done[Output]]:
-    """What comes of each of the `inputs`, by a generator that is opened for this alone; see `Reasoner`.
-
-    Raises:
-        GeneratorError: The model cannot be used, or cannot be asked any more.
-    """
-    with Reasoner(generator, engine, folder) as reasoner:
-        return reasoner.run(task, inputs)

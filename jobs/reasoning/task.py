@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from quern.jobs.reasoning.generators.model_fingerprint import model_identity
-from quern.jobs.reasoning.rules import rules_digest
-from quern.schemas.digests import settings_digest
+from quern.jobs.reasoning.generators.backends import model_identity
+from quern.schemas.digests import settings_digest, text_digest
 from quern.schemas.settings import GeneratorSettings
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
 
 Input = TypeVar("Input")
 Output = TypeVar("Output", bound=BaseModel)
@@ -134,3 +135,15 @@ def _template(prompt: str) -> Template:
     return Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True).from_string(  # noqa: S701
         prompt
     )
+
+
+_JOBS: Final = Path(__file__).parents[1]
+# The packages whose sources a rule for questions depends on.
+_PACKAGES: Final = ("reasoning", "text", "models")
+
+
+@cache
+def rules_digest() -> str:
+    """Digest of the sources and the packaged weights of all rules for questions."""
+    files = [file for name in _PACKAGES for file in (_JOBS / name).rglob("*") if file.suffix in (".py", ".json")]
+    return text_digest(*(f"{file.relative_to(_JOBS)}\n{file.read_text('utf-8')}" for file in sorted(files)))

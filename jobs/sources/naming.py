@@ -17,7 +17,6 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.prompts import disarmed
-from quern.jobs.reasoning.questions.expand import ExpandInput, expansion
 from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.sources.build import host_of, origin_of
@@ -181,9 +180,9 @@ Return JSON: {"intents": [{"intent": "...", "query": "..."}]}
 
 
 def intents(given: IntentInput) -> Intents:
-    """By rule: the question itself, then its parts that can be asked alone, then its words and its names."""
-    further = [e.query for e in expansion(ExpandInput(given.question)).expansions]
-    queries = dict.fromkeys([given.question, *parts_alone(given.question), *further])
+    """By rule: the question itself, then its parts that can be asked alone, then its words of content."""
+    words = " ".join(w for w in dict.fromkeys(search_terms(given.question).split()) if w not in STOP_WORDS)
+    queries = dict.fromkeys([given.question, *parts_alone(given.question), words])
     kept = [q for q in queries if q.strip()][: given.most]
     return Intents(intents=[Intent(intent=q[:300], query=q[:600]) for q in kept])
 
@@ -196,7 +195,7 @@ def checked_intents(given: IntentInput, output: Intents) -> Checked[Intents]:
     return Checked(Intents(intents=said))
 
 
-INTENTS: Final = Task("source_intents", 1, INTENTS_PROMPT, Intents, intents, checked_intents)
+INTENTS: Final = Task("source_intents", 2, INTENTS_PROMPT, Intents, intents, checked_intents)
 
 
 class Agreement(BaseModel):

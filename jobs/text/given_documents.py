@@ -15,7 +15,7 @@ from uuid import UUID
 from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.written_times import Undecided, written_time
 from quern.schemas.digests import text_digest
-from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
+from quern.schemas.settings.documents import DOCUMENT_FIELDS
 from quern.schemas.words.fields import split_names
 
 _TIMES: Final = ("published_at", "modified_at")

@@ -18,7 +18,8 @@ from quern.indexes.vectors import Floats, vector_array, vector_matrix
 from quern.jobs.core.contract import Computed, Job, Made, Source, View
 from quern.jobs.core.run import Run, TableJob, memoise, record_rejects
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embed, prepare
+from quern.jobs.vectors.embed import Embed
+from quern.jobs.vectors.embedder import prepare
 from quern.schemas.settings import EmbedSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES, TABLES, VECTOR, Table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quern.jobs.reasoning.alignment.alignment import Alignment
-from quern.jobs.reasoning.alignment.roles import Parsed
+from quern.jobs.reasoning.alignment.constituents import parsed
+from quern.jobs.reasoning.alignment.task import Alignment
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
@@ -102,11 +102,11 @@ def _answer_event(told: ToldEvent, citation: int | None, hit: Hit) -> AnswerEven
     )
 
 
-def question_parts(parsed: Parsed) -> list[QuestionPart]:
-    """The constituents of a question as an answer tells them."""
+def question_parts(question: str) -> list[QuestionPart]:
+    """The constituents of a question as its answer shows them."""
     return [
-        QuestionPart(number=n, role=c.role, text=c.text, start=c.start, end=c.end, asks=c.asked)
-        for n, c in enumerate(parsed.constituents, 1)
+        QuestionPart(number=n, text=c.text, start=c.start, end=c.end)
+        for n, c in enumerate(parsed(question).constituents, 1)
     ]
 
 
@@ -128,6 +128,5 @@ def aligned_hit(alignment: Alignment, hit: Hit) -> AlignedHit:
         doc_id=hit.doc_id,
         label=alignment.label,
         share=alignment.share,
-        graded=alignment.graded,
         segments=segments,
     )

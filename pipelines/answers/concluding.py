@@ -12,57 +12,41 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from quern.jobs.reasoning.alignment.alignment import Alignment
-from quern.jobs.reasoning.alignment.roles import Parsed
+from quern.jobs.reasoning.alignment.constituents import parsed
+from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, align_task, aligned
 from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task, recited
-from quern.jobs.reasoning.confidence.judge import Judgement, judged
+from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
-from quern.jobs.reasoning.confidence.reasons import Code
 from quern.jobs.reasoning.remembered import Kept
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.aligning import aligned_evidence
 from quern.schemas.settings import Settings
 
-_VERSION: Final = 2  # Raised when conclusions are made of other parts; these have versions of their own.
+_VERSION: Final = 3  # Raised when conclusions are made of other parts; these have versions of their own.
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """A drafted answer and what it was drafted from.
-
-    Attributes:
-        verified: What of the question its first chunk matches, where evidence was verified as it was looked for.
-        parsed: The question with its constituents, where it is to be aligned.
-    """
+    """A drafted answer and what it was drafted from."""
 
     given: AnswerInput
     draft: Draft
-    verified: float | None = None
-    parsed: Parsed | None = None
 
     @property
     def identity(self) -> object:
         """Everything that a conclusion depends on beside settings, JSON-like."""
-        given, parsed = self.given, self.parsed
+        given = self.given
         return [
             given.identity,
             [evidence.page for evidence in given.evidence],
             [[event.identity for event in evidence.events] for evidence in given.evidence],
             [b.probability for b in given.before],
             [(s.text, s.rests_on) for s in self.draft.sentences],
-            self.verified,
-            [] if parsed is None else [parsed.question, *_roles(parsed)],
         ]
-
-
-def _roles(parsed: Parsed) -> list[object]:
-    """What the constituents of a question are."""
-    return [[c.role, c.text, c.start, c.end, c.asked] for c in parsed.constituents]
 
 
 class Told(BaseModel):
@@ -84,7 +68,7 @@ class Conclusion(BaseModel):
         reason: Why the question is refused; None where it is answered.
         detail: The reason in a sentence; empty where the question is answered.
         kind: What kind of answer the question asks for, by the reader; `other` where it read nothing.
-        cited: Of each sentence of the answer the numbers of the sentences of the evidence that bear it out.
+        cited: Of each sentence of the answer the numbers of the sentences of the evidence that support it.
         aligned: What of the question the best of the evidence matches.
         told: The events that bear on the question, in the order of time; none where it is refused.
     """
@@ -105,7 +89,7 @@ class Conclusion(BaseModel):
         return Judgement(self.probability, self.reason, self.detail)
 
     def answer(self, draft: Draft) -> Draft:
-        """The answer drafted as `draft` as it is given: with the sentences that bear it out, empty if it is refused."""
+        """The answer drafted as `draft` as it is given: with the sentences that support it, empty if it is refused."""
         if self.judgement.refused:
             return Draft(sentences=[])
         rows = zip(draft.sentences, self.cited, strict=True)
@@ -130,8 +114,7 @@ class Concluder:
 
         def judge(places: Sequence[int]) -> list[Conclusion]:
             now = [drafted[n] for n in places]
-            given, drafts = [d.given for d in now], [d.draft for d in now]
-            judgements = judged(given, drafts, self._settings.answer, verified=[d.verified for d in now])
+            judgements = judged([d.given for d in now], [d.draft for d in now], self._settings.answer)
             return [_concluded(j) for j in judgements]
 
         return [c.judgement for c in self._reasoner.kept(step, [d.identity for d in drafted], judge)]
@@ -142,40 +125,44 @@ class Concluder:
         Raises:
             GeneratorError: A model cites or aligns, and cannot be asked any more.
         """
+        settings = self._settings
+        if settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
+            return self._fresh(drafted)
+        told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
+        step = Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), told])
 
         def conclude(places: Sequence[int]) -> list[Conclusion]:
             return self._fresh([drafted[n] for n in places])
 
-        if self._settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
-            return conclude(range(len(drafted)))
-        return self._reasoner.kept(self._of_wholes, [d.identity for d in drafted], conclude)
-
-    @property
-    def _of_wholes(self) -> Kept[Conclusion]:
-        settings = self._settings
-        told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
-        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), told])
+        return self._reasoner.kept(step, [d.identity for d in drafted], conclude)
 
     def _fresh(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
-        given, settings = [d.given for d in drafted], self._settings
-        verified = [d.verified for d in drafted]
-        judgements = judged(given, [d.draft for d in drafted], settings.answer, whole=True, verified=verified)
+        given = [d.given for d in drafted]
+        judgements = judged(given, [d.draft for d in drafted], self._settings.answer, whole=True)
         drafts = [Draft(sentences=[]) if j.refused else d.draft for d, j in zip(drafted, judgements, strict=True)]
-        aligned = aligned_evidence(self._reasoner, settings.align, [d.parsed for d in drafted], given)
         told = [timeline(g) if draft.sentences else [] for g, draft in zip(given, drafts, strict=True)]
-        rows = zip(judgements, self._cited(given, drafts), aligned, told, strict=True)
+        rows = zip(given, judgements, self._cited(given, drafts), self._aligned(given), told, strict=True)
         return [
             _concluded(j, [s.rests_on for s in cited.sentences], found, events).model_copy(
                 update={"kind": kind_of(one)}
             )
-            for one, (j, cited, found, events) in zip(given, rows, strict=True)
+            for one, j, cited, found, events in rows
         ]
 
     def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts with the sentences of the evidence that each of theirs is borne out by."""
+        """The drafts with the sentences of the evidence that support each of theirs."""
         asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
         cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
         return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
+
+    def _aligned(self, inputs: Sequence[AnswerInput]) -> list[list[Alignment]]:
+        """The alignment of each question with the best of its evidence."""
+        settings = self._settings.align
+        best = [[AlignInput(parsed(g.question), e) for e in g.evidence[: settings.hits]] for g in inputs]
+        every = [one for of in best for one in of]
+        outputs = [d.output for d in self._reasoner.run(align_task(), every)] if settings.model else map(aligned, every)
+        one_by_one = iter(outputs)
+        return [[next(one_by_one) for _ in of] for of in best]
 
 
 def _concluded(

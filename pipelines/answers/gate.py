@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.folder import Snapshot
 from quern.schemas.answers import AlignedHit, Answer, AnswerEvent, Citation
 
 log = logging.getLogger(__name__)

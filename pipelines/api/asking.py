@@ -16,6 +16,7 @@ from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
 from quern.pipelines.build import whole
+from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
@@ -100,7 +101,7 @@ def answer(
     """
     (chosen,) = find_recipes(recipe)
     searcher = searcher_of(warehouse, settings, snapshot, as_of)
-    return answer_questions(searcher, questions_of(questions, searcher.settings), chosen)
+    return answer_questions(searcher, questions_of(questions, searcher.settings), chosen, present=illustrated)
 
 
 def timeline(

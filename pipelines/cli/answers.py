@@ -44,11 +44,12 @@ def ask(
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     searcher.prepare()  # While the rest is imported.
     from quern.pipelines.answers.views.terminal import render_text
+    from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    (answer,) = answer_questions(searcher, [asked], chosen)
+    (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
     if picture:
         from quern.pipelines.inspect.graph.export import write_path
 
@@ -104,6 +105,7 @@ def answer(
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
+    from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
     from quern.pipelines.retrieve.recipes import find_recipes
@@ -120,7 +122,7 @@ def answer(
         memo, tally = None if anew else searcher.snapshot.warehouse.memo / "reasoning", Tally()
         answers = parts.answered(
             file.questions(rejects.write),
-            lambda asked: answer_questions(searcher, asked, chosen, memo, tally),
+            lambda asked: answer_questions(searcher, asked, chosen, memo, tally, illustrated),
             BATCH_QUESTIONS,
         )
         manifest = searcher.snapshot.manifest

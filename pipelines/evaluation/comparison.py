@@ -9,9 +9,8 @@ import numpy as np
 
 from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.evaluation.retrieval import gold_of, metric_names, recipe_run, run_metrics
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.filters import conditions_of
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 

@@ -13,7 +13,7 @@ from quern.pipelines.evaluation.alce.citations import Entails, entails_by
 from quern.pipelines.evaluation.answers.measure import figures, figures_by_type, is_measured, judged
 from quern.pipelines.evaluation.bootstrap import flat
 from quern.pipelines.query import answer_questions
-from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.batch import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 

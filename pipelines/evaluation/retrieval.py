@@ -17,12 +17,11 @@ import pyarrow as pa
 
 from quern.pipelines.evaluation.gold import GoldDocuments, gold_documents
 from quern.pipelines.evaluation.trec import write_judgements, write_run
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
+from quern.pipelines.retrieve.evidence import selected
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.ranking import Ranking
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 

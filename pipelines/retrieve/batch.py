@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 from scipy import sparse
 
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
+from quern.jobs.reasoning.remembered import Kept
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
-from quern.pipelines.retrieve.question_vectors import question_vectors
-from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
+from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
-from quern.schemas.words.asking import without_asking
-from quern.schemas.words.terms import search_terms
+from quern.schemas.words.terms import search_terms, without_asking
 
 _NODES_PER_CHUNK = 5
 
@@ -69,7 +71,7 @@ class Batch:
     @cached_property
     def vectors(self) -> Floats:
         """Embeddings of the questions, shape (questions, d)."""
-        return question_vectors(self.searcher, self.reasoner, self.searched)
+        return _question_vectors(self.searcher, self.reasoner, self.searched)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -195,3 +197,40 @@ class Clauses(Batch):
     ) -> None:
         super().__init__(searcher, questions, where, reasoner)
         self.question = question
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to rank chunks.
+
+    Attributes:
+        name: Name on the command line.
+        citation: Where it comes from.
+        rank: Ranks the chunks for a batch of questions.
+    """
+
+    name: str
+    citation: str
+    rank: Callable[[Batch], Ranking]
+
+
+class _QuestionVector(BaseModel):
+    """The vector of a question: its numbers as little-endian float32, in base64."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    vector: str
+
+
+def _question_vectors(searcher: Searcher, reasoner: Reasoner, texts: Sequence[str]) -> Floats:
+    """Embeddings of questions in the form in which texts are searched, shape (questions, d)."""
+    if not texts:
+        return searcher.question_embedder.encode(texts)
+    step = Kept("question_vectors", _QuestionVector, searcher.question_model)
+
+    def embed(places: Sequence[int]) -> list[_QuestionVector]:
+        vectors = searcher.question_embedder.encode([texts[n] for n in places]).astype("<f4", copy=False)
+        return [_QuestionVector(vector=b64encode(row.tobytes()).decode("ascii")) for row in vectors]
+
+    made = reasoner.kept(step, texts, embed)
+    return np.stack([np.frombuffer(b64decode(one.vector), dtype="<f4") for one in made]).astype(np.float32)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.searcher import Searcher

@@ -1,29 +1,17 @@
-"""Fusions: one ranking of several, by weights, z-scores or ranks."""
+"""Fusions: one ranking of several, by weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Positions
-from quern.pipelines.retrieve.ranking import ranks
 
 Doubles = npt.NDArray[np.float64]
 Part = tuple[Scored, float | Doubles]
-# Cormack, Clarke and Buettcher 2009: 60 was best over their tracks.
-_RRF: Final = 60.0
-
-
-def fuse(parts: Sequence[Part], questions: int, chunks: int) -> Scored:
-    """Weighted sum of the parts' z-scores, each taken over the part's own candidates of a question.
-
-    A chunk that a part did not find gets the least z-score that the part gave for that question, at most 0.
-    """
-    return _summed(parts, questions, chunks, _z_scores, most=0.0)
 
 
 def added(parts: Sequence[Part], questions: int, chunks: int) -> Scored:
@@ -31,16 +19,10 @@ def added(parts: Sequence[Part], questions: int, chunks: int) -> Scored:
 
     A chunk that a part did not find gets the least score that the part gave for that question, 0 if it gave none.
     """
-    return _summed(parts, questions, chunks, lambda scored, _: scored.score.astype(np.float64))
-
-
-def reciprocal_ranks(parts: Sequence[Part], questions: int, chunks: int) -> Scored:
-    """Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): the weighted sum of 1 / (60 + rank).
-
-    A chunk that a part did not find gets nothing from it.
-    """
-    floor = [(Scored(s.question, s.chunk, _reciprocal(s, questions).astype(np.float32)), w) for s, w in parts]
-    return _summed(floor, questions, chunks, lambda scored, _: scored.score.astype(np.float64), least=0.0)
+    width = max(chunks, 1)
+    pairs, columns = _columns(parts, questions, width)
+    total = sum((_of(weight, pairs // width) * values for values, weight in columns), np.zeros(len(pairs)))
+    return in_order(pairs // width, pairs % width, np.asarray(total).astype(np.float32))
 
 
 def weighted(parts: Sequence[Part], questions: int, chunks: int, documents: Positions, lift: float) -> Scored:
@@ -59,7 +41,7 @@ def weighted(parts: Sequence[Part], questions: int, chunks: int, documents: Posi
         lift: Share of the document in a chunk's score, in [0, 1].
     """
     width = max(chunks, 1)
-    pairs, columns = _columns(parts, questions, width, lambda scored, _: scored.score.astype(np.float64))
+    pairs, columns = _columns(parts, questions, width)
     question, chunk = pairs // width, pairs % width
     document = question * (int(documents.max(initial=0)) + 1) + documents[chunk]
     _, group = np.unique(document, return_inverse=True)
@@ -82,61 +64,26 @@ def shares(scored: Scored, questions: int) -> Scored:
     return Scored(scored.question, scored.chunk, (scored.score / best[scored.question]).astype(np.float32))
 
 
-def _summed(
-    parts: Sequence[Part],
-    questions: int,
-    chunks: int,
-    scale: Callable[[Scored, int], Doubles],
-    *,
-    most: float = np.inf,
-    least: float | None = None,
-) -> Scored:
-    width = max(chunks, 1)
-    pairs, columns = _columns(parts, questions, width, scale, most=most, least=least)
-    total = sum((_of(weight, pairs // width) * values for values, weight in columns), np.zeros(len(pairs)))
-    return in_order(pairs // width, pairs % width, np.asarray(total).astype(np.float32))
-
-
 def _columns(
-    parts: Sequence[Part],
-    questions: int,
-    width: int,
-    scale: Callable[[Scored, int], Doubles],
-    *,
-    most: float = np.inf,
-    least: float | None = None,
+    parts: Sequence[Part], questions: int, width: int
 ) -> tuple[Positions, list[tuple[Doubles, float | Doubles]]]:
-    """All (question, chunk) pairs of parts with a weight, and each part's scaled scores of them.
+    """All (question, chunk) pairs of parts with a weight, and each part's scores of them.
 
-    A pair that a part lacks gets `least`, by default the least score of its question in that part, at most `most`.
+    A pair that a part lacks gets the least score of its question in that part.
     """
     used = [(s, w) for s, w in parts if np.any(np.asarray(w) > 0)]
     pairs = np.unique(np.concatenate([s.question * width + s.chunk for s, _ in used] or [np.empty(0, np.int64)]))
     columns = []
     for scored, weight in used:
-        scaled = scale(scored, questions)
-        floor = np.full(questions, most if least is None else least)
-        if least is None:
-            np.minimum.at(floor, scored.question, scaled)
-            floor[np.isinf(floor)] = 0.0
+        scores = scored.score.astype(np.float64)
+        floor = np.full(questions, np.inf)
+        np.minimum.at(floor, scored.question, scores)
+        floor[np.isinf(floor)] = 0.0
         values = floor[pairs // width]
-        values[np.searchsorted(pairs, scored.question * width + scored.chunk)] = scaled
+        values[np.searchsorted(pairs, scored.question * width + scored.chunk)] = scores
         columns.append((values, weight))
     return pairs, columns
 
 
 def _of(weight: float | Doubles, question: Positions) -> float | Doubles:
     return weight if isinstance(weight, int | float) else weight[question]
-
-
-def _z_scores(scored: Scored, questions: int) -> Doubles:
-    score = scored.score.astype(np.float64)
-    count = np.maximum(np.bincount(scored.question, minlength=questions), 1)
-    mean = np.bincount(scored.question, weights=score, minlength=questions) / count
-    centred = score - mean[scored.question]
-    deviation = np.sqrt(np.bincount(scored.question, weights=centred**2, minlength=questions) / count)
-    return np.asarray(centred / np.where(deviation > 0, deviation, 1.0)[scored.question], dtype=np.float64)
-
-
-def _reciprocal(scored: Scored, questions: int) -> Doubles:
-    return np.asarray(1.0 / (_RRF + 1.0 + ranks(scored, questions)), dtype=np.float64)

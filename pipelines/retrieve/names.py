@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.folder import Snapshot
 from quern.pipelines.retrieve.searcher import Searcher
 
 # Capitals of all scripts that have them: `re` has no class for these.

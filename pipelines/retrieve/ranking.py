@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, Positions, pair_similarities
-from quern.schemas.rounds import Search
+from quern.schemas.answers import Search
 
 Doubles = npt.NDArray[np.float64]
 # So little that no other chunk is likely to lie between a limit and what stops below it.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import pyarrow as pa
 
-from quern.indexes.catalog import Manifest, Snapshot
+from quern.indexes.catalog.folder import Snapshot
+from quern.indexes.catalog.manifest import Manifest
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
+from quern.jobs.models.reader import Reader
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embed, Embedder, for_questions
-from quern.pipelines.answers.reader import reader_of
-from quern.schemas.settings import EmbedSettings, GeneratorSettings, Settings
+from quern.jobs.vectors.embedder import Embedder, configuration, for_questions
+from quern.schemas.settings import AnswerSettings, EmbedSettings, GeneratorSettings, Settings
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -77,7 +79,7 @@ class Searcher:
         Raises:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
-        return Embed(for_questions(self._embedding())).configuration()
+        return configuration(for_questions(self._embedding()))
 
     def prepare(self) -> None:
         """Begin to load the models that a question needs, in the background: one that is asked alone waits less."""
@@ -125,3 +127,21 @@ def settings_to_ask_by(manifest: Manifest) -> Settings:
     A model that wrote its synthetic queries answers only where this command names it: it may be gone, or cost money.
     """
     return manifest.known_settings().model_copy(update={"generator": GeneratorSettings()})
+
+
+log = logging.getLogger(__name__)
+
+
+def reader_of(settings: AnswerSettings) -> Reader | None:
+    """The reader by `settings`; None where they want none, or the model that it is trained from is not at hand."""
+    return _reader() if settings.windows else None
+
+
+@cache
+def _reader() -> Reader | None:
+    """The packaged reader; where it is missing, that is said once, and lines are chosen by shared words."""
+    try:
+        return Reader.load()
+    except ModelError as error:
+        log.warning("answers are chosen by shared words alone: %s", error)
+        return None

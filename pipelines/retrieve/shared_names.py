@@ -8,22 +8,23 @@ film and a person both name the director. To ask again with each name of the bes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.lexical import LexicalIndex, Scored, ranges
+from quern.indexes.lexical import LexicalIndex, Scored, in_order, ranges
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.joined_chunks import Best, Joined, best_chunks, raised, strongest, weighed
 from quern.pipelines.retrieve.names import ChunkNames
-from quern.pipelines.retrieve.ranking import Doubles
+from quern.pipelines.retrieve.ranking import Doubles, below
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
+# Documents of a question that others are joined to: 3 to 10 made no difference on MuSiQue or LiHua-World.
+_SOURCES: Final = 6
 # A name that more documents have joins none of them in particular: 20 to 150 made no difference to MuSiQue.
 _MOST_DOCUMENTS: Final = 60
 _MOST_CHUNKS: Final = 4 * _MOST_DOCUMENTS
@@ -42,11 +43,64 @@ def with_shared_names(batch: Batch, scored: Scored) -> Scored:
     settings = batch.settings.retrieve
     if not settings.weight_names or "text" not in settings.sources or not len(scored.question):
         return scored
-    shared = _shared(batch, best_chunks(batch, scored))
-    return raised(batch, scored, strongest(weighed(batch, shared, _SURE)), settings.weight_names)
+    shared = _shared(batch, _best_chunks(batch, scored))
+    # Of several names that two chunks share the rarest counts, and words are looked up once for two chunks.
+    shared = shared.strongest(shared.target, shared.source, shared.question)
+    held = left_over(batch, shared.question, shared.source, shared.target)
+    shared = replace(shared, strength=shared.strength * (_SURE + (1.0 - _SURE) * held))
+    return _raised(batch, scored, shared.strongest(shared.target, shared.question), settings.weight_names)
 
 
-def _shared(batch: Batch, best: Best) -> Joined:
+@dataclass(frozen=True)
+class _Best:
+    """The best chunk of each of the best documents of each question; arrays of one length."""
+
+    question: Positions
+    chunk: Positions
+    rank: Positions
+    score: Doubles
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Chunks that share a name with one of the best; arrays of one length.
+
+    Attributes:
+        question: Position of the question.
+        source: The chunk that was found.
+        target: The chunk that shares a name with it.
+        strength: Rarity of the name over the rank of the source's document, in [0, 1].
+        limit: Score of the source.
+    """
+
+    question: Positions
+    source: Positions
+    target: Positions
+    strength: Doubles
+    limit: Doubles
+
+    def strongest(self, *keys: Positions) -> _Joined:
+        """The strongest of all that have the same keys, sorted by the keys, the last of them first."""
+        order = np.lexsort((self.source, -self.strength, *keys))
+        ordered = [key[order] for key in keys]
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = np.any([key[1:] != key[:-1] for key in ordered], axis=0)
+        return _Joined(*(column[order[new]] for column in vars(self).values()))
+
+
+def _best_chunks(batch: Batch, scored: Scored) -> _Best:
+    """The best chunk of each of the best documents of each question."""
+    documents = batch.graph.documents
+    pair = scored.question * max(1, len(documents.keys)) + documents.of_chunk[scored.chunk]
+    # The first of each question and document in order of rank is its best chunk.
+    first = np.sort(np.unique(pair, return_index=True)[1])
+    question = scored.question[first]
+    rank = np.arange(len(first)) - np.searchsorted(question, question)
+    first, rank = first[rank < _SOURCES], rank[rank < _SOURCES]
+    return _Best(scored.question[first], scored.chunk[first], rank, scored.score[first].astype(np.float64))
+
+
+def _shared(batch: Batch, best: _Best) -> _Joined:
     graph = batch.graph
     named = _named(batch.searcher, best.chunk)
     row, place = ranges(named.of_chunk.indptr[:-1], named.of_chunk.indptr[1:])
@@ -60,7 +114,7 @@ def _shared(batch: Batch, best: Best) -> Joined:
     other &= batch.allows(best.question[row], target)
     row, target, rarity = row[other], target[other], rarity[other]
     strength = rarity / (1.0 + best.rank[row])
-    return Joined(best.question[row], best.chunk[row], target, strength, best.score[row])
+    return _Joined(best.question[row], best.chunk[row], target, strength, best.score[row])
 
 
 @dataclass(frozen=True)
@@ -137,3 +191,53 @@ def _holders(lexical: LexicalIndex, terms: sparse.csr_array, of_chunk: Positions
     starts = np.searchsorted(name, np.arange(count + 1))
     total = np.log(max(documents, 2))
     return _Holders(starts, chunk, np.asarray(np.log(max(documents, 2) / np.maximum(df, 1)) / total))
+
+
+def _raised(batch: Batch, scored: Scored, joined: _Joined, weight: float) -> Scored:
+    """`scored`, where each target gains `weight` times its strength, and does not get above its source.
+
+    What was not found enters with the least score that its question gave.
+
+    Args:
+        batch: The questions.
+        scored: Scores of chunks.
+        joined: Targets, each once for a question, sorted by question and target.
+        weight: The weight.
+    """
+    chunks = len(batch.graph.chunks.keys)
+    least = np.zeros(len(batch), dtype=np.float32)
+    np.minimum.at(least, scored.question, scored.score)
+    key, gained = scored.question * chunks + scored.chunk, joined.question * chunks + joined.target
+    absent = ~np.isin(gained, key)
+    key = np.concatenate([key, gained[absent]])
+    score = np.concatenate([scored.score, least[joined.question[absent]]]).astype(np.float64)
+    order = np.argsort(key)
+    at = order[np.searchsorted(key[order], gained)]
+    score[at] = below(score[at], weight * joined.strength, joined.limit)
+    return in_order(key // chunks, key % chunks, score.astype(np.float32))
+
+
+def left_over(batch: Batch, question: Positions, source: Positions, target: Positions) -> Doubles:
+    """Share of the question's words, weighted by idf, that `target` has of those that `source` lacks; in [0, 1].
+
+    A question of two hops has words for both. Those that the first document lacks are for the second: where nothing is
+    left over nothing is to be looked for, and the share is 0.
+
+    Args:
+        batch: The questions.
+        question: Position of the question, shape (pairs,).
+        source: Chunk that was found first, shape (pairs,).
+        target: Chunk that it leads to, shape (pairs,).
+    """
+    lexical, asked = batch.graph.lexical, batch.asked
+    chunks = len(batch.graph.chunks.keys)
+    distinct, of_pair = np.unique((question * chunks + source) * chunks + target, return_inverse=True)
+    asker, first, second = distinct // chunks // chunks, distinct // chunks % chunks, distinct % chunks
+    row, place = ranges(asked.indptr[asker], asked.indptr[asker + 1])
+    term = asked.indices[place].astype(np.int64)
+    lacking = ~lexical.contains(term, first[row])
+    row, term = row[lacking], term[lacking]
+    weight = lexical.idf[term].astype(np.float64)
+    left = np.bincount(row, weight, minlength=len(distinct))
+    held = np.bincount(row, weight * lexical.contains(term, second[row]), minlength=len(distinct))
+    return np.asarray((held / np.where(left > 0, left, 1.0))[of_pair], dtype=np.float64)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.graph.structure import read_columns
 from quern.indexes.vectors import Floats, vector_matrix
 from quern.jobs.timelines.topics import display_name, name_key

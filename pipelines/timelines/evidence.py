@@ -1,36 +1,48 @@
-"""The events that the evidence of questions reports, put beside it: what an answer's timeline is made of."""
+"""Events as evidence: those that the evidence of questions reports, and those of a span that names no topic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from typing import Final
 
-from quern.jobs.events.titles import shortened
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quern.indexes.keys import positions_in
+from quern.indexes.lexical import in_order
+from quern.indexes.vectors import Positions
+from quern.jobs.reasoning.answering.course import span_without_topic
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent
+from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found
+from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of
 from quern.schemas.answers import Hit
 from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent
+from quern.schemas.words.lines import shortened
 
 
 def with_events(
-    searcher: Searcher, wholes: Sequence[tuple[AnswerInput, Found]], as_of: Sequence[date | None]
-) -> list[tuple[AnswerInput, Found]]:
+    searcher: Searcher, inputs: Sequence[AnswerInput], found: Sequence[Found], as_of: Sequence[date | None]
+) -> list[AnswerInput]:
     """The inputs with the events that their evidence reports; as they are where the snapshot has no events.
 
     As of a day, an event is known where the report that names and dates it is among the evidence, which is of then.
     """
     if EVENTS.name not in searcher.snapshot.manifest.tables:
-        return list(wholes)
+        return list(inputs)
     index = events_of(searcher)
-    chunks = sorted({hit.chunk_id for _, found in wholes for hit in found.hits})
+    chunks = sorted({hit.chunk_id for one in found for hit in one.hits})
     of_chunk = index.of_chunks(chunks)
     loaded = {e.event_id: e for e in index.load([event for ids in of_chunk.values() for event in ids])}
-    rows = zip(wholes, as_of, strict=True)
-    return [(_with_events(given, found.hits, of_chunk, loaded, day), found) for (given, found), day in rows]
+    rows = zip(inputs, found, as_of, strict=True)
+    return [_with_events(given, one.hits, of_chunk, loaded, day) for given, one, day in rows]
 
 
 def _with_events(
@@ -67,5 +79,59 @@ def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
         precision=event.precision,
         date_from=event.date_from,
         expected=event.expected,
-        title=event.title if kept else shortened(hit.text[start:end], 20),  # Words (Xinyu AI Search, section 3.6.2).
+        title=event.title if kept else shortened(hit.text[start:end], 120),
     )
+
+
+_TIMES: Final = 20  # Events sought for each chunk that is wanted: some say the same, or may not be found.
+
+
+def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
+    """The ranking, where of questions for what happened in a span the chunks that report its events stand alone."""
+    spans = {n: span for n, q in enumerate(batch.questions) if (span := span_without_topic(q)) is not None}
+    if not spans or EVENTS.name not in batch.searcher.snapshot.manifest.tables:
+        return ranking
+    index, most = events_of(batch.searcher), batch.settings.retrieve.top_k
+    scored, found = ranking.chunks, {}
+    for question, (first, last) in spans.items():
+        found_for = partial(_places, batch, question)
+        events = index.load(index.within(first, last, most * _TIMES, partial(_told_by_any, found_for)))
+        # What many say in the same words (`Please help, it is urgent`) is told once.
+        once = {event.summary.casefold(): event for event in reversed(events)}
+        told = [event for event in events if once[event.summary.casefold()] is event]
+        at = _first_reports(found_for(pa.array([s.chunk_id for e in told for s in e.sources], pa.string())), told)
+        if len(at):
+            found[question] = at[np.unique(np.linspace(0, len(at) - 1, min(most, len(at))).round().astype(np.int64))]
+    if not found:
+        return ranking
+    kept = ~np.isin(scored.question, list(found))
+    asker = np.concatenate([np.full(len(at), question) for question, at in found.items()]).astype(np.int64)
+    place = np.concatenate([np.arange(len(at)) for at in found.values()])
+    chunks = in_order(
+        np.concatenate([scored.question[kept], asker]),
+        np.concatenate([scored.chunk[kept], *found.values()]),
+        np.concatenate([scored.score[kept], 1.0 - place / (1 + most)]).astype(np.float32),
+    )
+    return Ranking(chunks, ranking.reached, ranking.searches)
+
+
+def _places(batch: Batch, question: int, chunks: pa.Array) -> Positions:
+    """Where chunks are among all; -1 for those that may not be found for a question."""
+    at = positions_in(batch.graph.chunks.keys, chunks)
+    return np.where((at >= 0) & batch.allows(np.full(len(at), question), at), at, -1)
+
+
+def _first_reports(places: Positions, told: Sequence[TimelineEvent]) -> Positions:
+    """Of each event the first of its reports that may be found, each once; `places` are those of all reports."""
+    owner = np.repeat(np.arange(len(told)), [len(event.sources) for event in told])
+    kept = places >= 0
+    _, first = np.unique(owner[kept], return_index=True)
+    return np.array(list(dict.fromkeys(places[kept][first].tolist())), dtype=np.int64)
+
+
+def _told_by_any(places: Callable[[pa.Array], Positions], chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
+    """Of which events a chunk that reports them may be found; every event has one report at least."""
+    event = chunks.value_parent_indices().to_numpy()
+    told = np.zeros(len(chunks), dtype=np.bool_)
+    told[event[places(chunks.flatten()) >= 0]] = True
+    return told

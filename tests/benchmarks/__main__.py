@@ -25,7 +25,6 @@ from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.files import benchmark_files
-from tests.benchmarks.ggatrieval import benchmark_ggatrieval
 from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.images import benchmark_images
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
@@ -48,12 +47,10 @@ from tests.benchmarks.timelines import benchmark_timelines
 from tests.benchmarks.triplets import benchmark_triplets
 
 _HELP = (
-    "alignment: whether chunks that answer are aligned with their questions and others are not, by parser, of --folder "
+    "alignment: whether chunks that answer are aligned with their questions and others are not, of --folder "
     "or the shared sets and each --warehouse of demo, lihua, musique, cmrc; pairs a second; "
     "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
-    "ggatrieval: its rounds beside bridge, without each of their parts, and their speed, --warehouse each of demo, "
-    "lihua, musique, cmrc; "
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
@@ -110,7 +107,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "embed": lambda options: _embed(options),
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "files": lambda options: benchmark_files(),
-    "ggatrieval": lambda options: benchmark_ggatrieval(options.folder or _DATASETS, options.warehouse or ()),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "images": lambda options: benchmark_images(options.folder or _DATASETS / "article_extraction_benchmark"),
     "judges": lambda options: benchmark_judges(options.folder or _DATASETS, write_file=options.fit),

@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from quern.jobs.models.reader import Reader
-from quern.jobs.reasoning.alignment.constituents import parsed
-from quern.jobs.reasoning.alignment.task import AlignInput, aligned
 from quern.jobs.reasoning.answering.reading import reading_ahead
 from quern.jobs.reasoning.confidence.features import Features, features
-from quern.jobs.reasoning.confidence.judge import moved
-from quern.jobs.reasoning.confidence.model import FILE
+from quern.jobs.reasoning.confidence.judge import FILE
 from quern.schemas.settings import AnswerSettings
 from tests.benchmarks.answerable import Case, cases
 from tests.benchmarks.logistic import Fit, Floats, calibration_error, roc_area
@@ -22,7 +19,6 @@ from tests.benchmarks.logistic import Fit, Floats, calibration_error, roc_area
 FALSE_REFUSALS = 0.08
 _REAL = 4.0  # What a question that nothing answers counts against one whose evidence was struck out.
 _PRIOR = 0.8  # Share of answered questions among those that are asked: between the sample corpus (.9) and chance.
-_VERIFIED = AnswerSettings().verified
 
 
 def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: bool = False) -> dict[str, float]:
@@ -43,16 +39,7 @@ def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: boo
         held_out[~others] = Fit.of(values[others], answered[others], weight[others]).probabilities(values[~others])
     if fit:
         Fit.of(values, answered, weight).write(FILE, Features._fields)
-    verified = [moved(p, share, _VERIFIED) for p, share in zip(held_out.tolist(), _first_shares(given), strict=True)]
-    with_it = {f"{name}, verified": value for name, value in _figures(given, np.array(verified)).items()}
-    return {**_figures(given, held_out), **{n: v for n, v in with_it.items() if " threshold" not in n}}
-
-
-def _first_shares(given: Sequence[Case]) -> list[float]:
-    """What of each question the first chunk of its evidence matches, as verification takes it."""
-    questions = parsed([c.given.question for c in given])
-    rows = [(question, c.given.evidence[:1]) for question, c in zip(questions, given, strict=True)]
-    return [aligned(AlignInput(question, first[0])).graded if first else 0.0 for question, first in rows]
+    return _figures(given, held_out)
 
 
 def _weights(given: Sequence[Case]) -> Floats:

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from quern.jobs.reasoning.questions.parts import parts
-from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, fault_of_plan
+from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, fault_of_plan, parts
 
 _LOOKS_UP: Final = ("select", "project", "boolean")
 _GOLD: Final[dict[str, Callable[[dict[str, Any]], int]]] = {

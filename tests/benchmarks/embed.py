@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from quern.jobs.chunks.chunk import Splitter
 from quern.jobs.models.folders import find_folder, load_tokenizer, read_model
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, Settings
 
 Vectors = npt.NDArray[np.float32]

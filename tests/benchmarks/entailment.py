@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
-from quern.jobs.reasoning.entailment.model import FILE
-from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.reasoning.entailment.task import FILE, VERDICT, entailment_task
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.words.sentences import sentences
 from tests.benchmarks.claims import Claim, clapnq_claims, expert_claims, made_false

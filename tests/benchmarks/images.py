@@ -22,7 +22,7 @@ from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.images.build import Lines
 from quern.jobs.images.place import Described, Remembered, likeness, placed, relevance, running
 from quern.jobs.images.rules import Picture, description, out_by
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.extraction import gold_pages, page_body
 from quern.schemas.settings import EmbedSettings, ImageRuleSettings, ImageSettings
 

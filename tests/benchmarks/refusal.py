@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from quern.jobs.models.folders import model_fingerprint, read_model
 from quern.jobs.reasoning.questions.refusal import CATEGORIES, FILE, HARMS, Weights
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
 
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"

@@ -23,7 +23,7 @@ from quern.schemas.answers import NOT_FOUND, Answer, Question
 from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS, ROOT, Quern, read_jsonl
 
-ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge", "walk")}
+ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge")}
 
 
 def gold() -> list[Question]:

@@ -121,7 +121,7 @@ def test_what_is_remembered_is_neither_judged_nor_cited_again(
         raise AssertionError("this was known")
 
     searcher = Searcher(place.warehouse.snapshot(), SETTINGS)
-    for step in ("judged", "citing_inputs", "aligned_evidence", "timeline"):
+    for step in ("judged", "citing_inputs", "aligned", "timeline"):
         monkeypatch.setattr(f"quern.pipelines.answers.concluding.{step}", never)
     assert place.answered(searcher, place.folder / "memo") == nights[-1][0]
 

@@ -1,71 +1,75 @@
-"""The constituents of questions, in batch: by a parser that a package carries, or by the shallow one of our own."""
+"""The constituents of a question: the phrases that its evidence must match, one by one (GGatrieval, section on FGA).
+
+The rule cuts a question at its words without content, at punctuation, and where names begin and end. Words that only
+ask (`who`, `how many`) are no part of a constituent: what answers them shares no word with them.
+"""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.reasoning.alignment.packaged import FAULTS, by_lac, by_spacy, installed
-from quern.jobs.reasoning.alignment.roles import Constituent, Parsed, Parser, Role
-from quern.jobs.reasoning.alignment.shallow import shallow
-from quern.jobs.reasoning.alignment.tagged import Token, constituents_of
-from quern.jobs.text.search_form import is_chinese
-from quern.jobs.text.words import CLOSED
+from quern.jobs.text.stems import content_words
+from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import CJK
+from quern.schemas.words.terms import without_asking
 
-__all__ = ["Constituent", "Parsed", "Parser", "Role", "parsed"]
-
-log = logging.getLogger(__name__)
-
-_PARSERS: Final[dict[Parser, Callable[[Sequence[str]], Iterator[list[Token]]]]] = {"spacy": by_spacy, "lac": by_lac}
-_FEW: Final = 3  # Words of a question that need have none of a closed class to be English.
+MOST_CONSTITUENTS: Final = 16
+_WORD: Final = lazy_pattern(rf"(?P<cjk>[{CJK}]+)|[^\W_{CJK}](?:[\w\u0300-\u036f'’.-]*\w)?|\S")
+# Particles, prepositions and forms of `be`, between which the phrases of a Chinese question stand.
+_CHINESE: Final = lazy_pattern("[^的了是在有和与被把对从于吗呢]+")
 
 
-def parsed(questions: Sequence[str], parser: str = "auto") -> list[Parsed]:
-    """The constituents of each question; whatever the text, there is an answer.
+@dataclass(frozen=True)
+class Constituent:
+    """A constituent: its words, which are `question[start:end]`."""
 
-    Args:
-        questions: Any texts.
-        parser: `spacy` or `lac` for the questions of its language; `shallow`; `auto` for what `AlignSettings` says.
-    """
-    found: dict[int, Parsed] = {}
-    for name, parse in _PARSERS.items():
-        if parser == name or (parser == "auto" and name == "lac"):
-            mine = [n for n, q in enumerate(questions) if _language(q) == name]
-            if mine and installed(name):
-                found.update(zip(mine, _tried(name, parse, [questions[n] for n in mine]), strict=True))
-            elif parser == name:
-                found.update((n, shallow(questions[n], flaw=f"{name} is not installed")) for n in mine)
-    return [found[n] if n in found else shallow(q) for n, q in enumerate(questions)]
+    text: str
+    start: int
+    end: int
 
 
-def _tried(
-    name: Parser, parse: Callable[[Sequence[str]], Iterator[list[Token]]], questions: Sequence[str]
-) -> Iterator[Parsed]:
-    """Each question by a parser, or by the shallow one where that fails over it."""
-    try:
-        tokens: list[list[Token] | None] = [*parse(questions)]
-    except FAULTS:  # One of them; which, only trying each tells.
-        tokens = [_alone(parse, question) for question in questions]
-    if fell := tokens.count(None):
-        log.warning("parser=%s questions=%d fell_back=%d", name, len(questions), fell)
-    for question, of in zip(questions, tokens, strict=True):
-        if of is None:
-            yield shallow(question, flaw=f"{name} could not parse it")
+@dataclass(frozen=True)
+class Parsed:
+    """A question with its constituents, in its order; none where it has no word of content."""
+
+    question: str
+    constituents: tuple[Constituent, ...]
+
+
+def parsed(question: str) -> Parsed:
+    """A question with its constituents; of one that has more than `MOST_CONSTITUENTS` the last, where most ask."""
+    found = [Constituent(question[a:b], a, b) for a, b in _phrases(question) if content_words(question[a:b])]
+    return Parsed(question, tuple(found[-MOST_CONSTITUENTS:]))
+
+
+def _phrases(question: str) -> Iterator[tuple[int, int]]:
+    """Spans of the longest runs of words with content, all of them capitalised or none."""
+    start, end, names = 0, 0, False
+    for word in _WORD.finditer(question):
+        if word["cjk"]:
+            yield start, end
+            start = end = word.end()
+            yield from _chinese(word)
+            continue
+        is_name = word[0][0].isupper() and word.start() > 0
+        if not content_words(word[0]):
+            yield start, end
+            start = end = word.end()
+        elif start < end and is_name == names:
+            end = word.end()
         else:
-            yield Parsed(question, constituents_of(question, of), name)
+            yield start, end
+            start, end, names = word.start(), word.end(), is_name
+    yield start, end
 
 
-def _alone(parse: Callable[[Sequence[str]], Iterator[list[Token]]], question: str) -> list[Token] | None:
-    try:
-        return next(parse([question]), None)
-    except FAULTS:
-        return None
-
-
-def _language(question: str) -> Parser:
-    """The parser whose language a question is in: Chinese, English by its words of closed classes, or another."""
-    if is_chinese(question):
-        return "lac"
-    words = question.lower().split()
-    return "spacy" if len(words) <= _FEW or not CLOSED.isdisjoint(words) else "shallow"
+def _chinese(run: re.Match[str]) -> Iterator[tuple[int, int]]:
+    kept = without_asking(run[0])
+    at = 0
+    for phrase in (m[0] for part in kept.split() for m in _CHINESE.finditer(part)):
+        at = run[0].find(phrase, at)
+        yield run.start() + at, run.start() + at + len(phrase)
+        at += len(phrase)

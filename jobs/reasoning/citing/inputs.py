@@ -1,23 +1,153 @@
-"""What is asked of citing: a sentence of an answer, and the sentences of the evidence that it may rest on."""
+"""What is asked of citing: a sentence of an answer, the sentences of the evidence, and how much of it these have."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, spans
-from quern.jobs.reasoning.citing.overlap import PROMISING, Overlap
-from quern.jobs.reasoning.citing.source import Element, Source, Sources, plain_words, undated
 from quern.jobs.reasoning.prompts import quoted
 from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.text.dates import dates
-from quern.jobs.text.number_values import stated_numbers
+from quern.jobs.text.number_values import possible_numbers, stated_numbers
+from quern.jobs.text.numbers import english_value
+from quern.jobs.text.stems import content_words
+
+Element = str | float
+
+
+@dataclass(frozen=True)
+class Source:
+    """A sentence of the evidence.
+
+    Attributes:
+        text: Its words.
+        title: Title of its document, which says what its pronouns stand for.
+        published_at: Publication time of the document, which its relative times are counted from.
+        events: First and last days of the events that it tells, whose year a sentence before it may have.
+    """
+
+    text: str
+    title: str | None = None
+    published_at: datetime | None = None
+    events: tuple[date, ...] = ()
+
+    @cached_property
+    def elements(self) -> frozenset[Element]:
+        """Its words and numbers."""
+        return plain_words(self.text) | possible_numbers(self.text)
+
+    @cached_property
+    def known(self) -> frozenset[Element]:
+        """The same with the words of the title."""
+        return self.elements | plain_words(self.title) if self.title else self.elements
+
+    @property
+    def days(self) -> frozenset[float]:
+        """Numbers of the days that it names, of relative times too, and of the events that it tells."""
+        told = frozenset(float(part) for day in self.events for part in (day.year, day.month, day.day))
+        return told | _days(self.text, self.published_at.date() if self.published_at else None)
+
+
+class Sources(tuple[Source, ...]):
+    """The sentences of the evidence of an answer, by their numbers less one; all its sentences are cited from them."""
+
+    @cached_property
+    def held(self) -> Counter[Element]:
+        """In how many of them each word and number stands."""
+        return Counter(chain.from_iterable(source.elements for source in self))
+
+
+@lru_cache(maxsize=50_000)
+def plain_words(text: str) -> frozenset[Element]:
+    """The words of content of `text` but for numbers."""
+    return frozenset(w for w in content_words(text) if not w.isdigit() and english_value(w) is None)
+
+
+@lru_cache(maxsize=50_000)
+def undated(text: str) -> str:
+    """`text` without the times that it names."""
+    for when in reversed(dates(text)):
+        text = f"{text[: when.start]} {text[when.end :]}"
+    return text
+
+
+@lru_cache(maxsize=20_000)
+def _days(text: str, published: date | None) -> frozenset[float]:
+    """Years, months and days of the month of the times that `text` names."""
+    times = [day for when in dates(text, published) for day in (when.from_day, when.to_day) if day is not None]
+    return frozenset(float(part) for day in times for part in (day.year, day.month, day.day))
+
+
+PROMISING: Final = 12  # Sources that are looked at closely, and shown in a prompt.
+
+
+class _Shared(dict[int, frozenset[Element]]):
+    """What of the elements of a sentence a source has, by its number; looked up when it is first asked for."""
+
+    def __init__(
+        self, elements: frozenset[Element], sources: Sequence[Source], of: Callable[[Source], frozenset[Element]]
+    ) -> None:
+        super().__init__()
+        self._elements, self._sources, self._of = elements, sources, of
+
+    def __missing__(self, number: int) -> frozenset[Element]:
+        found = self[number] = self._elements & self._of(self._sources[number - 1])
+        return found
+
+    def of(self, numbers: Iterable[int]) -> frozenset[Element]:
+        """What any of these sources has."""
+        return frozenset[Element]().union(*(self[n] for n in numbers))
+
+
+class Overlap:
+    """What a sentence and its sources share, and how much of the sentence that is.
+
+    Attributes:
+        weights: Share of each element of the sentence in the weight of all; empty where no element weighs anything.
+        own: What of the elements each source has, by its number.
+        titled: The same with what only the title of its document has.
+    """
+
+    def __init__(
+        self, weights: Mapping[Element, float], sources: Sequence[Source], free: frozenset[Element] = frozenset()
+    ) -> None:
+        """`weights` are of the elements of the sentence; what is `free` of these no source needs to have."""
+        total = math.fsum(weight for element, weight in weights.items() if element not in free)
+        self.weights = {e: 0.0 if e in free else weight / total for e, weight in weights.items()} if total else {}
+        self.own = _Shared(frozenset(weights), sources, attrgetter("elements"))
+        self.titled = _Shared(frozenset(weights), sources, attrgetter("known"))
+
+    def best(self, candidates: Iterable[int], needed: frozenset[float]) -> list[int]:
+        """The most promising of `candidates`: those that share most, and those that do and have all that is `needed`.
+
+        Each at most `PROMISING`.
+        """
+        ranked = sorted(candidates, key=lambda n: self.worth([n]), reverse=True)
+        whole = [n for n in ranked if needed <= self.own[n]]
+        return list(dict.fromkeys([*whole[:PROMISING], *ranked[:PROMISING]]))
+
+    def worth(self, numbers: Sequence[int]) -> tuple[float, int]:
+        """How much of the sentence sources have, what only their titles have counting half; then the earlier one."""
+        return self._weight(self.own, numbers) + self.share(numbers), -numbers[-1]
+
+    def share(self, numbers: Iterable[int]) -> float:
+        """Share of the weight of the sentence's elements that these sources have, titles and all."""
+        return self._weight(self.titled, numbers)
+
+    def _weight(self, held: _Shared, numbers: Iterable[int]) -> float:
+        # An exact sum, for sets have no order.
+        return math.fsum(self.weights.get(element, 0.0) for element in held.of(numbers))
+
 
 MOST_CITED: Final = 5  # As many as a statement may rest on.
 _LEAST_CHARACTERS: Final = 10  # Xinyu AI Search, its released code.

@@ -1,24 +1,24 @@
-"""Which questions are answered and which refused: the probability against the accepted risk."""
+"""Which questions are answered and which refused, and why: the calibrated probability against the accepted risk."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
-from typing import Final
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.confidence.features import features
-from quern.jobs.reasoning.confidence.model import fitted
-from quern.jobs.reasoning.confidence.reasons import Code, reason_of
+from quern.jobs.reasoning.confidence.features import features, holds, points, words_of
+from quern.jobs.reasoning.logistic import LogisticModel
 from quern.jobs.reasoning.questions.course import asks_events
-from quern.jobs.reasoning.rules import rules_digest
+from quern.jobs.reasoning.task import rules_digest
+from quern.jobs.text.stems import content_words
 from quern.schemas.settings import AnswerSettings
 
-# What of its question the first chunk matches on average (`answer.verified`): less lowers the probability.
-_USUAL_SHARE: Final = 0.55
 _OF_EVENTS: Final = 0.9  # Where dated events of the evidence tell what happened, no words of it can be missing.
 
 
@@ -53,24 +53,17 @@ def judged(
     settings: AnswerSettings,
     *,
     whole: bool = False,
-    verified: Iterable[float | None] = (),
 ) -> list[Judgement]:
     """A judgement for each question, of all its evidence; a draft that says nothing is refused anyway.
 
     A question at the end of its plan (`whole`) is at least as probable as the least probable of its parts: its words
-    need not stand in one place. `verified` has what of each question its first chunk matches, where evidence was
-    verified in the search.
+    need not stand in one place.
     """
-    rows = zip(inputs, drafts, chain(verified, repeat(None)), strict=False)
-    return [_judged(given, draft, settings, share, whole=whole) for given, draft, share in rows]
+    return [_judged(given, draft, settings, whole=whole) for given, draft in zip(inputs, drafts, strict=True)]
 
 
-def _judged(
-    given: AnswerInput, draft: Draft, settings: AnswerSettings, share: float | None, *, whole: bool
-) -> Judgement:
+def _judged(given: AnswerInput, draft: Draft, settings: AnswerSettings, *, whole: bool) -> Judgement:
     probability = probability_of(given)
-    if share is not None:
-        probability = moved(probability, share, settings.verified)
     if whole and given.before:
         probability = max(probability, min(before.probability for before in given.before))
     if len(draft.sentences) > 1 and asks_events(given.question) and any(e.events for e in given.evidence):
@@ -86,7 +79,48 @@ def probability_of(given: AnswerInput) -> float:
     return fitted().probability(features(given)) if given.evidence else 0.0
 
 
-def moved(probability: float, share: float, weight: float) -> float:
-    """A probability as verification moves it: by what of the question the first chunk matches, as log odds."""
-    odds = math.log(probability / (1.0 - probability)) if 0.0 < probability < 1.0 else 0.0
-    return 1.0 / (1.0 + math.exp(-odds - weight * (share - _USUAL_SHARE))) if weight and probability else probability
+FILE: Final = Path(__file__).with_name("model.json")
+
+
+@lru_cache(maxsize=1)
+def fitted() -> LogisticModel:
+    """The packaged model, fitted by `python -m tests.benchmarks confidence --fit` to questions with known evidence."""
+    return LogisticModel(**json.loads(FILE.read_text(encoding="utf-8")))
+
+
+Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
+_WORD: Final = re.compile(r"[\w'’-]+")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why there is no answer.
+
+    Attributes:
+        code: `nothing_found`, `other_entity`, `other_time` or `only_related`.
+        detail: What exactly, in a sentence.
+    """
+
+    code: Code
+    detail: str
+
+
+def reason_of(given: AnswerInput) -> Reason:
+    """Why the evidence may not answer the question."""
+    asked = points(given.question)
+    absent = asked.words.difference(*map(words_of, given.evidence))
+    if not given.evidence or (asked.words and absent == asked.words):
+        return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
+    if other := asked.names & absent:
+        return Reason("other_entity", f"What was found does not name {as_asked(given.question, other)}.")
+    if times := [w.text for w in asked.dates if not any(holds(e, w) for e in given.evidence)]:
+        return Reason("other_time", f"What was found is not of {', '.join(times)}.")
+    if absent:
+        return Reason("only_related", f"What was found says nothing of {as_asked(given.question, absent)}.")
+    return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
+
+
+def as_asked(question: str, stems: frozenset[str]) -> str:
+    """The words of the question that have one of these stems, as they stand there."""
+    words = [w for w in dict.fromkeys(_WORD.findall(question)) if content_words(w) & stems]
+    return ", ".join(words) or "it"

@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.jobs.reasoning.answering.polarity import denies, opposed
-from quern.jobs.reasoning.citing.inputs import CitingInput
+from quern.jobs.reasoning.citing.inputs import CitingInput, Source, undated
 from quern.jobs.reasoning.citing.search import missing_numbers
-from quern.jobs.reasoning.citing.source import Source, undated
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.number_values import stated_numbers
 from quern.jobs.text.stems import content_words, word_stems

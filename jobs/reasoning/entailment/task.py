@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.entailment.features import Features, contradicted, features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput
-from quern.jobs.reasoning.entailment.model import fitted
+from quern.jobs.reasoning.logistic import LogisticModel
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.text.stems import content_words
 
@@ -86,3 +89,17 @@ def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
     does = _Entailment()
     return Task("entail", 2, PROMPT, Entailment, does.rule, does.check)
+
+
+FILE: Final = Path(__file__).with_name("model.json")
+
+
+@lru_cache(maxsize=2)
+def fitted(*, vectors: bool) -> LogisticModel:
+    """The packaged model, for features with cosines or without: to leave out what weighs most would draw scores in.
+
+    `python -m tests.benchmarks entailment --fit` fits both to claims that experts found supported or not, to sentences
+    of people's answers with the passage that they were written from, and to both beside texts of other questions.
+    """
+    models = json.loads(FILE.read_text(encoding="utf-8"))
+    return LogisticModel(**models["vectors" if vectors else "words"])

@@ -1,35 +1,39 @@
-"""Which backend answers for the settings of a generator."""
+"""Which backend answers for the settings of a generator: plug-ins, of which only the one that is named is imported."""
 
 from __future__ import annotations
 
+from contextlib import closing
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from quern.jobs.engines import RayEngine
 from quern.jobs.reasoning.generators.contract import Backend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
-GGUF: Final = ".gguf"
+_BACKENDS: Final = {
+    "openai": ("endpoint", "EndpointBackend"),
+    "local": ("local", "LocalBackend"),
+    "gguf": ("gguf", "GgufBackend"),
+    "vllm": ("vllm", "on_ray"),
+}
+"""Module and maker of each; `gguf` is `local` with a file of that kind."""
 
 
-def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path, ray: RayEngine) -> Backend:
-    """What answers for the settings, which name a model; vLLM runs on `ray`, temporary files go to `folder`."""
-    # Each imports what the others have no need of, and rules none of it: 0.2 s.
-    if generator.kind == "vllm":
-        from quern.jobs.reasoning.generators.vllm import VllmBackend
+def make_backend(
+    generator: GeneratorSettings, engine: EngineSettings, folder: Path | None = None, ray: Any = None
+) -> Backend:
+    """What answers for the settings, which name a model.
 
-        return VllmBackend(generator, folder, ray, here=not engine.ray_address)
-    if generator.kind == "local" and generator.model.endswith(GGUF):
-        from quern.jobs.reasoning.generators.gguf import GgufBackend
-
-        return GgufBackend(generator)
-    if generator.kind == "local":
-        from quern.jobs.reasoning.generators.local import LocalBackend
-
-        return LocalBackend(generator)
-    from quern.jobs.reasoning.generators.endpoint import EndpointBackend
-
-    return EndpointBackend(generator)
+    Args:
+        generator: The settings.
+        engine: Where vLLM runs.
+        folder: Takes temporary files of vLLM; None for a folder of its own.
+        ray: The `engines.ray.RayEngine` that vLLM runs on; None for one of its own.
+    """
+    kind = "gguf" if generator.kind == "local" and generator.model.endswith(".gguf") else generator.kind
+    make = _loaded(*_BACKENDS[kind])
+    backend: Backend = make(generator, engine, folder, ray) if kind == "vllm" else make(generator)
+    return backend
 
 
 def prepare_generator(generator: GeneratorSettings, engine: EngineSettings, folder: Path) -> None:
@@ -39,4 +43,17 @@ def prepare_generator(generator: GeneratorSettings, engine: EngineSettings, fold
         GeneratorError: It cannot; the message says what to do.
     """
     if generator.kind != "rules":
-        make_backend(generator, engine, folder, RayEngine(engine)).prepare()
+        with closing(make_backend(generator, engine, folder)) as backend:
+            backend.prepare()
+
+
+def model_identity(generator: GeneratorSettings) -> str:
+    """What the model is known by in the memo: its name, or a digest of the files of one that runs here."""
+    if generator.kind == "openai":
+        return generator.model
+    identity: str = _loaded("model_fingerprint", "model_identity")(generator)
+    return identity
+
+
+def _loaded(module: str, name: str) -> Any:
+    return getattr(import_module(f"{__package__}.{module}"), name)

@@ -12,6 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -19,10 +20,11 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.jobs.engines import RayEngine
+from quern.jobs.engines.ray import RayEngine
+from quern.jobs.engines.scratch import Scratch
 from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
-from quern.schemas.settings import GeneratorSettings
+from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class VllmBackend:
     def __init__(self, generator: GeneratorSettings, folder: Path, ray: RayEngine, *, here: bool = True) -> None:
         """Temporary files go to `folder`; it runs on `ray`; `here` says that this is a Ray of this machine alone."""
         self._settings, self._folder, self._ray, self._here = generator, folder, ray, here
+        self.opened = ExitStack()
 
     def prepare(self) -> None:
         """See that vLLM and the model are there, and a GPU where one is asked for.
@@ -113,7 +116,8 @@ class VllmBackend:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Nothing is held between calls."""
+        """Close what was opened for it alone; nothing else is held between calls."""
+        self.opened.close()
 
     def _reply(self, row: Mapping[str, Any]) -> Reply:
         error = str(row.get(_ERROR) or "")
@@ -128,6 +132,21 @@ class VllmBackend:
             prompt_tokens=int(row["num_input_tokens"]),
             output_tokens=outputs,
         )
+
+
+def on_ray(
+    generator: GeneratorSettings, engine: EngineSettings, folder: Path | None, ray: RayEngine | None
+) -> VllmBackend:
+    """A backend on `ray` with its temporary files in `folder`; where one is None, on one of its own until it closes."""
+    with ExitStack() as opened:
+        if folder is None:
+            folder = opened.enter_context(Scratch("model")).path / "vllm"
+        if ray is None:
+            ray = RayEngine(engine)
+            opened.callback(ray.close)
+        backend = VllmBackend(generator, folder, ray, here=not engine.ray_address)
+        backend.opened = opened.pop_all()
+    return backend
 
 
 def _answer(

@@ -12,9 +12,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.questions.asked import QuestionInput
-from quern.jobs.reasoning.questions.parts import parts
-from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
+from quern.jobs.reasoning.prompts import QuestionInput
+from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan, parts
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.words.terms import search_terms

@@ -1,13 +1,11 @@
 """Further questions around a question, to look for what it needs but does not say (query expansion of Xinyu AI Search).
 
 As an expert would ask, along four ways: mastery of the content, its key elements, its context, and thinking further.
-The rule makes them of the question's own words and of what the index asks nearby: the synthetic queries nearest to the
-question, and the neighbours of these in the graph.
+A model is shown what the index asks nearby: the synthetic queries nearest to the question, and their neighbours.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -17,13 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.reasoning.task import Task
-from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 Way = Literal["content_mastery", "key_elements", "context", "extended_thinking"]
 MOST_EXPANSIONS: Final = 4
-_MOST_SHARED: Final = 0.8  # Share of its words that a neighbour may have in the question and still ask something else.
-
-_NAME: Final = re.compile(r"\b[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*")
 
 
 class Expansion(BaseModel):
@@ -48,19 +42,16 @@ class ExpandInput:
     """A question and what the index asks near it.
 
     Attributes:
-        nearest: The synthetic queries that are nearest to it, best first.
-        neighbours: The neighbours of these in the graph, best first.
+        near: The synthetic queries that are nearest to it, best first, then their neighbours in the graph.
     """
 
     question: str
-    nearest: Sequence[str] = ()
-    neighbours: Sequence[str] = ()
+    near: Sequence[str] = ()
 
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
-        near = [disarmed(q) for q in (*self.nearest, *self.neighbours)]
-        return {"question": disarmed(self.question), "near": near}
+        return {"question": disarmed(self.question), "near": [disarmed(q) for q in self.near]}
 
 
 PROMPT = """\
@@ -81,32 +72,12 @@ Return JSON: {"expansions": [{"way": "...", "query": "..."}, ...]}
 """
 
 
-def expansion(given: ExpandInput) -> Expansions:
-    """The queries by rule: the names of the question, its words of content, the nearest other question, a neighbour."""
-    terms = [t for t in dict.fromkeys(search_terms(given.question).split()) if t not in STOP_WORDS]
-    runs = [[w for w in run.split() if w.lower() not in STOP_WORDS] for run in _NAME.findall(given.question)]
-    names = [" ".join(run) for run in runs if run]
-    found: list[tuple[Way, str]] = [("content_mastery", " ".join(terms)), ("key_elements", " ".join(names))]
-    asked = set(terms)
-    found.append(("context", next((q for q in given.nearest if _asks_other(q, asked, names)), "")))
-    found.append(("extended_thinking", next((q for q in given.neighbours if _asks_other(q, asked, names)), "")))
-    seen = {given.question.lower()}
-    kept = []
-    for way, query in found:
-        if query and query.lower() not in seen:
-            seen.add(query.lower())
-            kept.append(Expansion(way=way, query=query[:300]))
-    return Expansions(expansions=kept)
+def _none(_: ExpandInput) -> Expansions:
+    """By rule a question says all that is needed: recall fell with queries made of its words and of its neighbours."""
+    return Expansions(expansions=[])
 
 
-def _asks_other(query: str, asked: set[str], names: Sequence[str]) -> bool:
-    """Whether a query near the question asks something else of what it names."""
-    words = {t for t in search_terms(query).split() if t not in STOP_WORDS}
-    told = not names or any(name.lower() in query.lower() for name in names)
-    return bool(words) and told and len(words & asked) <= _MOST_SHARED * len(words)
-
-
-EXPAND: Final = Task("expand", 1, PROMPT, Expansions, expansion, constants={"most": MOST_EXPANSIONS})
+EXPAND: Final = Task("expand", 2, PROMPT, Expansions, _none, constants={"most": MOST_EXPANSIONS})
 
 
 def expanded(reasoner: Reasoner, inputs: Sequence[ExpandInput]) -> list[list[str]]:

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.task import Checked, Problem, Task
-from quern.schemas.settings import QuestionSettings
-from quern.schemas.settings.search.question import Category
+from quern.schemas.settings import Category, QuestionSettings
 
 FILE: Final = Path(__file__).with_name("refusal.npz")
 CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)

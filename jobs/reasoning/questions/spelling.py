@@ -7,30 +7,66 @@ corpus lacks must not become one about what is spelled alike.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import Final, NamedTuple
 
-from quern.jobs.reasoning.questions.function_words import FUNCTION_WORDS, foreign_words
-from quern.jobs.reasoning.questions.vocabulary import Vocabulary
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from quern.indexes.lexical import LexicalIndex
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,24}(?=['’]s\b|(?![\w'’]))")
-_SHORT: Final = 5  # Letters below which a word is short.
-_LONG: Final = 7  # Letters from which on a word may have two wrong.
-_MOST_UNKNOWN: Final = (
-    0.5  # Share of unknown words from which on a question is in another language, or about another world.
-)
+_MOST_UNKNOWN: Final = 0.4  # Share of unknown words beyond which a question is in another language.
 
 
-@dataclass(frozen=True)
-class Respelled:
-    """A part of a question that is spelled as the index spells it.
+class Vocabulary:
+    """What the words of a question are looked up in: the words of an index, and those of a language."""
 
-    Attributes:
-        start: First character in the question.
-        end: One past its last character.
-        words: What stands there in the index.
-    """
+    def __init__(
+        self, index: LexicalIndex | None = None, dictionary: Callable[[], Collection[str]] = frozenset
+    ) -> None:
+        """The vocabulary of an index; without one, of nothing. `dictionary` makes the language's common words."""
+        self._index, self._make_dictionary = index, dictionary
+
+    @cached_property
+    def _dictionary(self) -> Collection[str]:
+        return self._make_dictionary()
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [word for word in (self._index.words if self._index else ()) if word.isalpha()]
+
+    def __bool__(self) -> bool:
+        """Whether there is any word."""
+        return bool(self._words)
+
+    def has(self, word: str) -> bool:
+        """Whether the index has the word, in lower case, in any of its forms."""
+        return self._index is not None and self._index.frequency(word) > 0
+
+    def knows(self, word: str) -> bool:
+        """Whether the word, in lower case, is a word of the index, in any of its forms, or of the language."""
+        bases = (word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed", "ing", "ly", "er"))
+        return word in STOP_WORDS or self.has(word) or any(base in self._dictionary for base in bases)
+
+    def nearest(self, word: str, edits: int) -> list[str]:
+        """The words of the index with the first letter of `word` that take the fewest edits, the commonest first.
+
+        Args:
+            word: A word in lower case.
+            edits: Most letters put in, left out, changed, or swapped with the next.
+        """
+        if self._index is None:
+            return []
+        found = process.extract(word, self._words, scorer=OSA.distance, score_cutoff=edits, limit=None)
+        near = [(n, -self._index.frequency(other), other) for other, n, _ in found if other[0] == word[0]]
+        return [other for n, _, other in sorted(near) if n == min(near)[0]]
+
+
+class Respelled(NamedTuple):
+    """New words for the characters `start` to `end` of a question, as the index spells them."""
 
     start: int
     end: int
@@ -40,30 +76,24 @@ class Respelled:
 def respelled(question: str, vocabulary: Vocabulary) -> list[Respelled]:
     """The misspelled words of `question`, in their order; none where it seems to be in another language."""
     words = search_terms(question).split()
-    foreign = foreign_words(words)
-    if not vocabulary or (foreign and sum(map(vocabulary.has, foreign)) * 2 < len(foreign)):
+    unknown = sum(not vocabulary.knows(word) for word in words)
+    if not vocabulary or unknown > max(1, _MOST_UNKNOWN * len(words)):
         return []
-    unknown = [m for m in _WORD.finditer(question) if not m[0].isupper() and not _is_right(m[0].lower(), vocabulary)]
-    if len(unknown) > max(1, _MOST_UNKNOWN * len(words)):
-        return []
-    near = [(m, _meant(m[0], vocabulary)) for m in unknown]
-    return [Respelled(m.start(), m.end(), word) for m, word in near if word]
-
-
-def _is_right(word: str, vocabulary: Vocabulary) -> bool:
-    return word in FUNCTION_WORDS or vocabulary.knows(word)
+    written = (m for m in _WORD.finditer(question) if not m[0].isupper() and not vocabulary.knows(m[0].lower()))
+    return [Respelled(m.start(), m.end(), word) for m in written if (word := _meant(m[0], vocabulary))]
 
 
 def _meant(written: str, vocabulary: Vocabulary) -> str | None:
     """The word of the index that was meant, with the capitals of what was written.
 
-    A name is changed by one edit into the only name so near, for another name is another person. A short word is
-    changed only where it lacks a letter: with another letter in its place it is another word.
+    A name is changed by one edit into the only name so near, for another name is another person; a word of seven
+    letters and more may have two wrong. One of fewer than five is changed only where it lacks a letter: with another
+    letter in its place it is another word.
     """
     word, is_name = written.lower(), written[0].isupper()
-    near = vocabulary.nearest(word, 2 if len(word) >= _LONG and not is_name else 1)
+    near = vocabulary.nearest(word, 2 if len(word) >= 7 and not is_name else 1)
     if not near or near[0] in STOP_WORDS or (is_name and len(near) > 1):
         return None
-    if len(word) < _SHORT and len(near[0]) <= len(word):
+    if len(word) < 5 and len(near[0]) <= len(word):
         return None
     return near[0].title() if is_name else near[0]

@@ -19,7 +19,7 @@ import numpy as np
 from quern.indexes.catalog import Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.alce import measure as alce
@@ -31,10 +31,10 @@ from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset, Sweep
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import selected
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 

@@ -6,7 +6,7 @@ import pkgutil
 from importlib import import_module
 from typing import Final
 
-from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.batch import Recipe
 from quern.schemas.errors import QuernError
 from quern.schemas.words.meant import no_such
 

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 

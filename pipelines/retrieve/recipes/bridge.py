@@ -3,12 +3,11 @@
 A question of several hops is near the documents that it names, and not near those that they name in turn. One-round
 similarity gains nothing from neighbours that are scored by similarity again: the bridge must be followed, and it counts
 by its own rarity and by the evidence that it leaves from. It is followed in rounds, for what it leads to names others;
-then come the names that have no document of their own (`shared_names`), and the edges of such, where the graph has any.
+then come the names that have no document of their own (`shared_names`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,13 +18,10 @@ from scipy import sparse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order, ranges
 from quern.indexes.vectors import Floats, Positions, pair_similarities
-from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.entity_edges import with_entity_edges
-from quern.pipelines.retrieve.left_over import left_over
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking, below, cut, grouped, with_edges
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
-from quern.pipelines.retrieve.shared_names import with_shared_names
+from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
 
 # Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
@@ -40,35 +36,14 @@ def rank_bridge(batch: Batch) -> Ranking:
     """`hybrid`, and the documents that its best documents name over `mention` edges, or share a name with."""
     settings = batch.settings.retrieve
     weights = settings.weight_bridges if "graph" in settings.sources else ()
-    ranking = _bridged(batch, batch.graph.mentions, weights)
-    ranking = with_entity_edges(batch, Ranking(with_shared_names(batch, ranking.chunks), ranking.reached))
-    return Ranking(surfaced(batch, ranking.chunks), ranking.reached)
-
-
-def rank_answer_bridge(batch: Batch) -> Ranking:
-    """`hybrid`, and the documents whose questions are near the answers of its best documents' nodes.
-
-    Over `answer_question` edges, which `link.answers` makes; where there are none it is `hybrid`.
-    """
-    return _bridged(batch, answer_weights(batch.graph), [batch.settings.retrieve.weight_answers])
-
-
-def answer_weights(graph: QueryGraph) -> sparse.csr_array:
-    """The cosines of `answer_question` edges; the graph holds them plus one, so that no stored edge is zero."""
-    edges = graph.answers
-    return sparse.csr_array((np.maximum(edges.data - 1, 0), edges.indices, edges.indptr), shape=edges.shape)
-
-
-def _bridged(batch: Batch, edges: sparse.csr_array, weights: Sequence[float]) -> Ranking:
-    """`hybrid`, and what bridges lead to, one round for each weight."""
-    scored, reached = surfaced(batch, hybrid(batch)), batch.reached
-    for weight in weights if edges.nnz else ():
+    scored, reached, edges = surfaced(batch, hybrid(batch)), batch.reached, batch.graph.mentions
+    for weight in weights if edges.nnz else ():  # One round for each weight.
         bridges = _worthwhile(batch, crossed(scored, batch.vectors, batch.graph, edges))
         scored = lifted(scored, bridges, weight, len(batch), batch.graph)
         reached = with_edges(
             reached, bridges.question, bridges.source, bridges.target, batch.vectors, batch.graph.nodes.vectors
         )
-    return Ranking(scored, reached)
+    return Ranking(surfaced(batch, with_shared_names(batch, scored)), reached)
 
 
 @dataclass(frozen=True)
@@ -188,10 +163,5 @@ RECIPES: Final = (
         "bridge",
         "hybrid, and the documents that its best ones name over mention edges, or share a rare name with.",
         rank_bridge,
-    ),
-    Recipe(
-        "bridge-answers",
-        "hybrid, and documents that ask what its best ones answer (link.answers).",
-        rank_answer_bridge,
     ),
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking
-from quern.pipelines.retrieve.recipe import Recipe
 
 
 def rank_dense(batch: Batch) -> Ranking:

@@ -1,19 +1,18 @@
-"""Chunk vectors, BM25 and query-centric nodes in one ranking: weighted over question and clauses, or fused."""
+"""Chunk vectors, BM25 and query-centric nodes in one ranking, weighted over question and clauses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored
-from quern.pipelines.retrieve.batch import Batch, Clauses
-from quern.pipelines.retrieve.expansions import expansions
-from quern.pipelines.retrieve.fusion import Part, added, fuse, reciprocal_ranks, shares, weighted
+from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
+from quern.pipelines.retrieve.batch import Batch, Clauses, Recipe
+from quern.pipelines.retrieve.fusion import Part, added, shares, weighted
 from quern.pipelines.retrieve.ranking import Ranking, grouped
-from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.recipes.node_texts import pair_texts
 from quern.pipelines.retrieve.sole_holders import surfaced
 
 
@@ -25,15 +24,30 @@ def rank_hybrid(batch: Batch) -> Ranking:
     return Ranking(surfaced(batch, hybrid(batch)), batch.reached)
 
 
-def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
+def hybrid(batch: Batch) -> Scored:
     """The weighted parts, and for questions of several clauses the best that one of these gives to a chunk."""
     settings = batch.settings.retrieve
-    ranked = weighted_parts(batch, more)
+    ranked = weighted_parts(batch)
     if settings.weight_clauses:
         ranked = _beside(batch, ranked, batch.clauses, settings.weight_clauses)
     if settings.weight_expansions:
-        ranked = _beside(batch, ranked, expansions(batch), settings.weight_expansions)
+        ranked = _beside(batch, ranked, _expansions(batch), settings.weight_expansions)
     return ranked
+
+
+def _expansions(batch: Batch) -> Clauses:
+    """The expansions of a batch's questions, themselves a batch; a model makes them of what the index asks nearby."""
+    reached = batch.widened(1)
+    texts = batch.searcher.held(pair_texts, "question")
+    near: list[list[str]] = [[] for _ in batch.questions]
+    for n in np.lexsort((-reached.similarity, reached.hop, reached.question)).tolist():
+        near[reached.question[n]].append(texts[reached.node[n]])
+    inputs = [ExpandInput(q, tuple(of)) for q, of in zip(batch.questions, near, strict=True)]
+    further = expanded(batch.reasoner, inputs)
+    question = np.repeat(np.arange(len(batch)), [len(f) for f in further])
+    where = [batch.where[q] for q in question.tolist()]
+    every = [text for texts in further for text in texts]
+    return Clauses(batch.searcher, every, question, where, batch.reasoner)
 
 
 def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scored:
@@ -71,26 +85,10 @@ def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:
     return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
 
 
-def weighted_parts(batch: Batch, more: Sequence[Part] = ()) -> Scored:
+def weighted_parts(batch: Batch) -> Scored:
     """Chunk vectors, BM25 and the best node of each chunk, weighted, for the texts of a batch as they stand."""
-    graph, parts = batch.graph, [*_parts(batch), *more]
-    lift = batch.settings.retrieve.document_share
-    return weighted(parts, len(batch), len(graph.chunks.keys), graph.documents.of_chunk, lift)
+    graph, lift = batch.graph, batch.settings.retrieve.document_share
+    return weighted(_parts(batch), len(batch), len(graph.chunks.keys), graph.documents.of_chunk, lift)
 
 
-def rank_zscore(batch: Batch) -> Ranking:
-    """The parts of `hybrid`, each as z-scores over its own candidates, without clauses."""
-    return Ranking(fuse(_parts(batch), len(batch), len(batch.graph.chunks.keys)), batch.reached)
-
-
-def rank_rrf(batch: Batch) -> Ranking:
-    """The parts of `hybrid` by reciprocal ranks, without clauses or weights."""
-    parts = [(scored, 1.0) for scored, _ in _parts(batch)]
-    return Ranking(reciprocal_ranks(parts, len(batch), len(batch.graph.chunks.keys)), batch.reached)
-
-
-RECIPES: Final = (
-    Recipe("hybrid", "Chunk vectors, BM25 and query-centric nodes, weighted; by clauses.", rank_hybrid),
-    Recipe("zscore", "Chunk vectors, BM25 and nodes, fused by z-scores.", rank_zscore),
-    Recipe("rrf", "The same by reciprocal ranks (Cormack et al. 2009).", rank_rrf),
-)
+RECIPES: Final = (Recipe("hybrid", "Chunk vectors, BM25 and query-centric nodes, weighted; by clauses.", rank_hybrid),)

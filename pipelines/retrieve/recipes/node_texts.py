@@ -15,10 +15,9 @@ import pyarrow as pa
 
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.vectors.embed import Embedder
-from quern.pipelines.retrieve.batch import Batch
+from quern.jobs.vectors.embedder import Embedder
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking, Reached, chunk_scores
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.sentences import sentences
 

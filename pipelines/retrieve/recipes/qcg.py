@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking, chunk_scores
-from quern.pipelines.retrieve.recipe import Recipe
 
 _PAPER: Final = "QCG-RAG, arXiv 2509.21237, section 3.4"
 

@@ -16,7 +16,7 @@ from quern.jobs.models.bert import token_graph
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, load_tokenizer, read_model
 from quern.jobs.models.precision import import_openvino
 from quern.jobs.models.reader import FILE, FORMAT, WINDOW, Passage, Reader, Tokens, best_span, lay_out
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
 
 FERRY = Passage(

@@ -11,10 +11,10 @@ from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.reasoning.confidence.features import features
-from quern.jobs.reasoning.confidence.reasons import reason_of
+from quern.jobs.reasoning.confidence.judge import reason_of
 from quern.jobs.reasoning.entailment.features import features as entailment_features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
-from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.decompose import decomposition
 from quern.schemas.settings import AnswerSettings
 
@@ -52,7 +52,7 @@ QUESTIONS = (
 
 def aligned_and_entailed(question: str, evidence: list[Evidence]) -> object:
     """What of the question the chunks match, and the signals of whether they entail it."""
-    (found,) = parsed([question], "shallow")
+    found = parsed(question)
     passages = [Passage(e.text, e.title or "") for e in evidence]
     return [aligned(AlignInput(found, e)) for e in evidence], [
         *map(repr, entailment_features(EntailmentInput(question, passages)))

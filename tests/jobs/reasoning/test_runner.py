@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.reasoning.generators.contract import GeneratorError
-from quern.jobs.reasoning.runner import Reasoner, run_task
-from quern.jobs.reasoning.task import Checked
+from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.jobs.reasoning.task import Checked, Task
 from quern.schemas.settings import GeneratorSettings
 from quern.schemas.tables import Table
 from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
@@ -56,6 +56,13 @@ def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
 def rows_of(run: Run, source: Stage, job: TallyJob) -> list[tuple[str, str]]:
     made = derive(job, source, run)
     return [(row["chunk_id"], row["answer"]) for batch in made.batches() for row in batch.to_pylist()]
+
+
+def run_task(
+    task: Task[Any, Any], inputs: Sequence[Any], generator: GeneratorSettings | None = None
+) -> list[Done[Any]]:
+    with Reasoner(generator) as reasoner:
+        return reasoner.run(task, inputs)
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from quern.jobs.models.batches import PAD_TO
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, read_model
 from quern.jobs.models.openvino_runtime import openvino_file
 from quern.jobs.models.precision import check_precision
-from quern.jobs.vectors.embed import Embed, Embedder, prepare
+from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import vectors_of
+from quern.jobs.vectors.embedder import Embedder, prepare
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EmbedSettings
 from tests.tiny_embedder import write_tiny_embedder
@@ -115,7 +116,7 @@ def test_openvino_gives_the_same_bits_on_one_thread_and_two(precision):
 
 def test_a_processor_with_fewer_instructions_gives_the_same_vectors_up_to_the_seventh_digit(tmp_path):
     code = (
-        "import json, sys, numpy; from quern.jobs.vectors.embed import Embedder;"
+        "import json, sys, numpy; from quern.jobs.vectors.embedder import Embedder;"
         "from quern.schemas.settings import EmbedSettings;"
         "numpy.save(sys.argv[1], Embedder.load(EmbedSettings()).encode(json.loads(sys.argv[2])))"
     )
@@ -258,7 +259,7 @@ def test_processes_that_start_together_convert_a_model_once_and_rightly(tmp_path
     expected = Embedder.load(settings).encode(TEXTS)
     monkeypatch.setenv("QUERN_CACHE", str(tmp_path / "cache"))
     code = (
-        "import sys; from quern.jobs.vectors.embed import prepare; from quern.schemas.settings import EmbedSettings;"
+        "import sys; from quern.jobs.vectors.embedder import prepare; from quern.schemas.settings import EmbedSettings;"
         "prepare(EmbedSettings(model=sys.argv[1]))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code, str(folder)]) for _ in range(2)]
@@ -313,7 +314,8 @@ def test_the_engine_of_a_model_enters_the_fingerprint():
 def test_a_worker_needs_no_torch_once_the_model_is_converted():
     prepare(EmbedSettings())
     code = (
-        "import sys; from quern.jobs.vectors.embed import Embedder; from quern.schemas.settings import EmbedSettings;"
+        "import sys; from quern.jobs.vectors.embedder import Embedder;"
+        "from quern.schemas.settings import EmbedSettings;"
         "Embedder.load(EmbedSettings()).encode(['a']); print('torch' in sys.modules, 'transformers' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 from quern.jobs.models.reader import LineReading, Passage, Reading
-from quern.jobs.reasoning.alignment.constituents import parsed
-from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, ReportedEvent
@@ -89,8 +87,7 @@ def draft_of(given: AnswerInput, settings: Settings) -> Draft:
 
 
 def drafted(given: AnswerInput, settings: Settings) -> Drafted:
-    (question,) = parsed([given.question], "shallow")
-    return Drafted(given, draft_of(given, settings), None, question)
+    return Drafted(given, draft_of(given, settings))
 
 
 def concluded(memo: Path | None, settings: Settings, drafts: Sequence[Drafted]) -> list[object]:
@@ -123,7 +120,7 @@ def other(value: Any, luck: random.Random) -> Iterator[Any]:
 
 def changed(one: Any, luck: random.Random) -> Iterator[Any]:
     """`one` with a single thing in it changed, for each that there is."""
-    if isinstance(one, AnswerInput | Evidence | ReportedEvent | AskedBefore | Fact | Parsed | Constituent | Drafted):
+    if isinstance(one, AnswerInput | Evidence | ReportedEvent | AskedBefore | Fact | Drafted):
         for field in fields(one):
             chosen = {"reader": READERS, "header": ["Kind | Price"]}
             values = chosen.get(field.name) or changed(getattr(one, field.name), luck)
@@ -160,10 +157,10 @@ def test_whatever_single_thing_changed_what_is_remembered_is_what_follows_anew(t
     assert differing > 100  # Else nothing that was changed mattered.
 
 
-@pytest.mark.parametrize("changed_to", ["answer.risk=0.0001", "answer.verified=4", "align.hits=1", "align.hits=0"])
+@pytest.mark.parametrize("changed_to", ["answer.risk=0.0001", "align.hits=1", "align.hits=0"])
 def test_what_follows_by_other_settings_is_not_what_is_remembered(tmp_path: Path, changed_to: str) -> None:
     settings = load_settings(overrides=[changed_to])
-    drafts = [replace(one, verified=n / 5) for n, one in enumerate(asked(Settings()))]
+    drafts = asked(Settings())
     before = concluded(tmp_path, Settings(), drafts)
     anew = concluded(None, settings, drafts)
     assert anew != before

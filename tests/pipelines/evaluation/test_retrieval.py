@@ -15,9 +15,8 @@ from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.gold import gold_documents
 from quern.pipelines.evaluation.recipes import evaluate
 from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking
-from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question

@@ -7,19 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy import sparse
 
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import LexicalIndex, Scored, in_order
 from quern.jobs.text.search_form import SearchForm
 from quern.pipelines.retrieve import shared_names
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.entity_edges import with_entity_edges
-from quern.pipelines.retrieve.left_over import left_over
 from quern.pipelines.retrieve.names import names
-from quern.pipelines.retrieve.ranking import Ranking, Reached
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.shared_names import with_shared_names
+from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
 from quern.schemas.settings import NormaliseSettings, load_settings
 from quern.schemas.words.terms import search_terms
@@ -96,26 +92,6 @@ def test_without_full_text_or_weight_no_names_are_followed() -> None:
     found, question = scores((0, 0.9), (3, 0.6)), "Who is the wife of the director of Jump for Glory?"
     for override in ("retrieve.weight_names=0", "retrieve.sources=[graph, vectors]"):
         assert with_shared_names(asked(question, TEXTS, (), override), found) is found
-
-
-def test_edges_of_shared_names_raise_what_holds_the_rest_of_the_question_and_are_told_of() -> None:
-    question, found = "Who is the wife of the director of Jump for Glory?", scores((0, 0.9), (3, 0.6), (1, 0.1))
-    batch = asked(question, TEXTS, (), "retrieve.weight_name_edges=0.5")
-    drawn = np.array([[0, 1], [0, 2], [3, 1], [4, 0]])
-    edges = sparse.csr_array((np.array([0.5, 1.0, 0.1, 1.0], np.float32), (drawn[:, 0], drawn[:, 1])), shape=(5, 5))
-    nodes = Keyed(batch.graph.chunks.keys, batch.graph.chunks.vectors, np.arange(5))
-    batch.graph.__dict__ |= {"nodes": nodes, "shared_names": edges, "relations": sparse.csr_array((5, 5))}
-    batch.__dict__["vectors"] = np.ones((1, 5), np.float32)
-    none = Reached(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int32, np.float32)))
-    ranking = with_entity_edges(batch, Ranking(found, none))
-    gained = dict(zip(ranking.chunks.chunk.tolist(), ranking.chunks.score.tolist(), strict=True))
-    assert gained[1] == pytest.approx(0.1 + 0.5 * 0.5 * left_over(batch, *np.array([[0], [0], [1]]))[0])
-    assert 2 not in gained, "it holds nothing that the first lacks"
-    assert ranking.reached is not None
-    assert list(zip(ranking.reached.node.tolist(), ranking.reached.hop.tolist(), strict=True)) == [(0, 0), (1, 1)]
-    for override in ("retrieve.weight_name_edges=0", "retrieve.sources=[text]"):
-        batch.searcher.settings = load_settings(overrides=[override])
-        assert with_entity_edges(batch, Ranking(found, none)).chunks is found
 
 
 def test_what_is_left_over_is_the_share_of_words_that_the_first_text_lacks() -> None:

@@ -11,7 +11,7 @@ from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.fusion import fuse, reciprocal_ranks, shares, weighted
+from quern.pipelines.retrieve.fusion import added, shares, weighted
 from quern.pipelines.retrieve.ranking import Reached, chunk_scores
 from quern.pipelines.retrieve.recipes import RECIPES, RecipeError, find_recipes
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
@@ -112,20 +112,20 @@ def test_chunk_scores(score: str, expected: list[int]) -> None:
     assert chunk_scores(reached, np.array([0, 1, 1, 1]), 2, score).chunk.tolist() == expected
 
 
-def test_fusion_ranks_first_what_both_parts_rank_high() -> None:
+def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
     one = scored([(0, 0, 0.9), (0, 1, 0.8), (0, 2, 0.1)])
     other = scored([(0, 1, 30.0), (0, 2, 5.0), (0, 3, 1.0)])
-    assert by_question(fuse([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
+    assert by_question(added([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
 
 
 def test_a_part_with_weight_zero_changes_nothing() -> None:
     one, other = scored([(0, 0, 0.9), (0, 1, 0.8)]), scored([(0, 3, 9.0)])
-    assert by_question(fuse([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
+    assert by_question(added([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
 
 
-def test_fusion_of_nothing_is_nothing() -> None:
+def test_a_sum_of_nothing_is_nothing() -> None:
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    assert len(fuse([(empty, 1.0)], 3, 4).chunk) == 0
+    assert len(added([(empty, 1.0)], 3, 4).chunk) == 0
 
 
 def test_weights_add_chunk_and_document_and_what_was_not_found_gets_the_least() -> None:
@@ -137,14 +137,6 @@ def test_weights_add_chunk_and_document_and_what_was_not_found_gets_the_least() 
     assert ranked[0] == pytest.approx(0.9 + 0.5 * 0.4)
     assert ranked[1] == pytest.approx(0.5 * (0.5 + 0.9) + 0.5 * 0.4)
     assert ranked[2] == pytest.approx(0.5 + 0.5 * 1.0)
-
-
-def test_reciprocal_ranks_need_no_scores_that_compare() -> None:
-    one = scored([(0, 0, 0.9), (0, 1, 0.8)])
-    other = scored([(0, 1, 30.0), (0, 2, 5.0)])
-    found = reciprocal_ranks([(one, 1.0), (other, 1.0)], 1, 3)
-    assert found.chunk.tolist() == [1, 0, 2]
-    assert found.score.tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62])
 
 
 def test_shares_are_of_the_best_of_each_question() -> None:

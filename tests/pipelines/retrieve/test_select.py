@@ -13,10 +13,10 @@ from quern.indexes.lexical import in_order
 from quern.jobs.models.cross_encoder import CrossEncoder
 from quern.jobs.models.folders import ModelError
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import deduplicated, selected
 from quern.pipelines.retrieve.ranking import Ranking, cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.select import deduplicated, selected
 from quern.schemas.settings import RerankSettings
 from tests.tiny_cross_encoder import write_tiny_cross_encoder
 

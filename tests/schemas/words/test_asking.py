@@ -8,8 +8,7 @@ import pytest
 
 from quern.indexes.lexical import LexicalIndex
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.asking import without_asking
-from quern.schemas.words.terms import search_terms
+from quern.schemas.words.terms import search_terms, without_asking
 
 FLOORS = json.loads((Path(__file__).parents[2] / "floors.json").read_text("utf-8"))["cmrc2018"]
 

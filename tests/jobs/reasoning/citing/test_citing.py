@@ -10,8 +10,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs
-from quern.jobs.reasoning.citing.source import Source
+from quern.jobs.reasoning.citing.inputs import CitingInput, Source, citing_inputs
 from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED

@@ -8,8 +8,7 @@ import pytest
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.confidence.features import UNKNOWN, features
-from quern.jobs.reasoning.confidence.judge import Judgement, judged, moved
-from quern.jobs.reasoning.confidence.model import fitted
+from quern.jobs.reasoning.confidence.judge import Judgement, fitted, judged
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
@@ -84,9 +83,3 @@ def test_what_was_not_read_has_no_signal_of_the_reader_and_a_probability_all_the
     assert math.isnan(UNKNOWN)
     assert seen.unread == 1.0
     assert 0.0 < fitted().probability(seen) < 1.0
-
-
-def test_what_verification_matches_moves_a_probability_by_its_weight() -> None:
-    assert moved(0.5, 1.0, 0.5) > moved(0.5, 0.2, 0.5)
-    assert moved(0.5, 1.0, 0.0) == 0.5
-    assert moved(0.0, 1.0, 0.5) == 0.0

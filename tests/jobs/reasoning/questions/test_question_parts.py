@@ -6,10 +6,9 @@ import time
 
 import pytest
 
-from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed
-from quern.jobs.reasoning.questions.parts import comparison, parts
-from quern.jobs.reasoning.questions.plan import Plan, SubQuestion
+from quern.jobs.reasoning.questions.parts import Plan, SubQuestion, comparison, parts
 from quern.jobs.reasoning.runner import Reasoner
 
 

@@ -97,7 +97,7 @@ def event(of: Hit, quote: str, first: date, last: date | None = None, expected: 
 
 def part(number: int, question: str, text: str) -> QuestionPart:
     start = question.index(text)
-    return QuestionPart(number=number, role="object", text=text, start=start, end=start + len(text), asks=False)
+    return QuestionPart(number=number, text=text, start=start, end=start + len(text))
 
 
 def aligned(of: Hit, *words: str | None) -> AlignedHit:
@@ -111,7 +111,7 @@ def aligned(of: Hit, *words: str | None) -> AlignedHit:
     share = len(found) / len(words)
     label = "full" if share == 1 else "partial" if found else "none"
     known = {"rank": of.rank, "chunk_id": of.chunk_id, "doc_id": of.doc_id}
-    return AlignedHit(**known, label=label, share=share, graded=share, segments=found)
+    return AlignedHit(**known, label=label, share=share, segments=found)
 
 
 WHICH = "Which cost more, the Tollen Bridge or the Wherry Pier?"

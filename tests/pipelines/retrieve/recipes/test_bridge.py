@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,8 +10,7 @@ from scipy import sparse
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.pipelines.retrieve.ranking import Reached, with_edges
-from quern.pipelines.retrieve.recipes.bridge import Crossed, answer_weights, crossed, lifted
-from tests.conftest import Quern
+from quern.pipelines.retrieve.recipes.bridge import Crossed, crossed, lifted
 
 # Four documents of a chunk each, the last of two; a node per chunk.
 OWNER = np.array([0, 1, 2, 3, 4])
@@ -109,16 +105,3 @@ def test_the_path_has_both_ends_of_a_bridge_and_keeps_what_was_reached() -> None
     both = with_edges(reached, followed.question, followed.source, followed.target, questions, drawn.nodes.vectors)
     assert list(zip(both.node.tolist(), both.hop.tolist(), strict=True)) == [(0, 0), (3, 0)]
     assert both.similarity.tolist() == pytest.approx([0.6, 0.8])
-
-
-def test_answer_edges_are_followed_like_mentions_by_their_cosine(mini_web: Path, quern_here: Quern) -> None:
-    """Without such edges, as by default, the recipe is `hybrid`."""
-    asked = ("ask", "-w", mini_web, "Why is the pylon of Tollen Bridge dark in October?", "--json")
-    plain, bridged = (json.loads(quern_here(*asked, "--recipe", name).stdout) for name in ("hybrid", "bridge-answers"))
-    assert bridged["hits"] == plain["hits"]
-    found = scores((0, 0, 0.9), (0, 2, 0.1))
-    drawn = graph()
-    drawn.__dict__["answers"] = sparse.csr_array((np.array([1.5], np.float32), ([0], [2])), shape=(5, 5))
-    followed = crossed(found, ALIKE[:1], drawn, answer_weights(drawn))
-    assert (followed.source.tolist(), followed.target.tolist()) == ([0], [2])
-    assert followed.strength[0] == pytest.approx(0.5)

@@ -21,7 +21,7 @@ import numpy as np
 from quern.indexes.lexical import in_order
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
-from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.batch import Recipe
 
 
 def rank_toy(batch: Batch) -> Ranking:

@@ -11,8 +11,6 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes import RECIPES
-from quern.pipelines.retrieve.recipes.ggatrieval.queries import Query
-from quern.pipelines.retrieve.recipes.ggatrieval.rounds import Loop, Seeking
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import load_settings
 
@@ -57,32 +55,6 @@ def test_no_round_finds_what_the_conditions_leave_out(searcher: Searcher) -> Non
     assert len(ranking.chunks.chunk)
     assert batch.allows(ranking.chunks.question, ranking.chunks.chunk).all()
     assert not len(ranked(searcher, where=("site=nowhere.example",))[1].chunks.chunk)
-
-
-def test_without_compensation_there_is_one_round(searcher: Searcher) -> None:
-    searches = ranked(searcher, "ggatrieval.compensation=false")[1].searches or ()
-    assert len(searches) == len(QUESTIONS)
-    assert all(len(s.rounds) == 1 and s.stop in ("verified", "no_queries") for s in searches)
-
-
-def test_a_passage_that_brings_back_only_itself_and_a_round_that_brings_nothing_new_end_a_question(
-    searcher: Searcher,
-) -> None:
-    loop = Loop(Batch(searcher, QUESTIONS[:1]))
-    echo, other = Query(0, "echo", frozenset({7, 8})), Query(0, "other", frozenset())
-
-    def after(*found: tuple[Query, list[int]]) -> Seeking:
-        s = Seeking(0, {1: 0.9, 2: 0.8}, {1: 0, 2: 1}, [1, 2], [QUESTIONS[0]], seen={1, 2})
-        loop.follow(s, found)
-        return s
-
-    alone = after((echo, [7, 1, 8]))
-    assert (alone.echoes, alone.candidates, alone.stop) == (1, [], "same_candidates")
-    around = after((other, [2, 1]))
-    assert (around.echoes, around.stop) == (0, "same_candidates")
-    new = after((echo, [7]), (other, [1, 5]))
-    assert (new.echoes, new.candidates, new.stop) == (1, [5], None)
-    assert after().stop == "no_queries"
 
 
 def test_a_chunk_gets_the_score_of_the_place_it_comes_to(searcher: Searcher) -> None:

@@ -1,4 +1,4 @@
-"""Group `crawl`: what is fetched from the web, and how gently."""
+"""What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,83 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from quern.schemas.setting_group import Group, Positive
+from quern.schemas.setting_group import Group, Positive, Share
+
+
+class EngineSettings(Group):
+    """How jobs are run; changes no result."""
+
+    engine: Literal["auto", "local", "spark", "ray"] = Field(
+        "local",
+        description="`local`: this machine's cores; `spark`, `ray`: all jobs on it; `auto`: local, but Spark (Ray for "
+        "models) for a job that takes ten times as long as its start, by the builds before.",
+    )
+    cores: int = Field(0, ge=0, description="Cores to use; 0 for all.")
+    spark_master: str = Field("", description="Spark master, which then does CPU jobs; empty for local[cores].")
+    spark_memory: str = Field("1g", description="Heap of the Spark driver.")
+    ray_address: str = Field(
+        "",
+        description="Ray cluster, which then embeds and searches neighbours by partitions; empty for this machine.",
+    )
+    ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
+    batch_rows: Positive = Field(1024, description="Rows read at a time.")
+    task_rows: Positive = Field(64, description="Rows of one committed piece of work.")
+
+
+class MemoSettings(Group):
+    """How long results of jobs are remembered that no build uses any more; changes no result."""
+
+    keep_nights: Positive = Field(
+        14,
+        description="Results that none of so many published builds, the newest, used are forgotten; what was committed "
+        "or asked for since stays. `quern vacuum` and each build that is published see to it.",
+    )
+    max_bytes: int = Field(
+        0,
+        ge=0,
+        description="Bytes of the memo beyond which the least recently used results are forgotten earlier, but for "
+        "those of the published snapshot; 0 for no limit.",
+    )
+
+
+class AuditSettings(Group):
+    """What a build must pass before it is published."""
+
+    engine: Literal["arrow", "spark"] = Field(
+        "arrow", description="What computes: `arrow` streams in this process, `spark` for tables too large for that."
+    )
+    max_reject_share: Share = Field(
+        0.5, description="Largest share of a job's input, and of all pages, that may be rejected; critical."
+    )
+    max_shrink: Share = Field(
+        0.5, description="Largest share of documents that a build may lose against the published snapshot; critical."
+    )
+    max_row_change: Share = Field(
+        0.5, description="Largest change of a table's rows against the published snapshot, as a share; a warning."
+    )
+    max_duplicates: Share = Field(
+        0.5, description="Largest share of documents that repeat another; a warning (web crawls have 20 to 40 %)."
+    )
+    max_unknown_language: Share = Field(
+        0.2, description="Largest share of documents whose language is not known; a warning."
+    )
+    languages: tuple[str, ...] = Field((), description="Languages that documents should have, ISO 639-1; empty: any.")
+    max_other_language: Share = Field(
+        0.1, description="Largest share of documents in none of `languages`, where those are given; a warning."
+    )
+    min_median_characters: int = Field(100, ge=0, description="Least median length of documents; a warning.")
+    max_median_characters: Positive = Field(50_000, description="Largest median length of documents; a warning.")
+    max_p95_characters: Positive = Field(
+        500_000, description="Largest length that 95 % of documents do not exceed; a warning."
+    )
+    min_link_recall: Share = Field(
+        0.98,
+        description="Least share of true neighbours that a graph built by partitions may find, on a sample; critical.",
+    )
+    earliest_year: int = Field(
+        1, ge=1, le=9999, description="Dates before this year are doubtful, as are those after tomorrow; a warning."
+    )
+    keep_snapshots: Positive = Field(7, description="Snapshots kept; older ones are pruned after a build.")
 
 
 class CrawlSettings(Group):
@@ -84,3 +160,12 @@ class CrawlSettings(Group):
     def _several(cls, given: object) -> object:
         """A single network may be given without a list."""
         return (given,) if isinstance(given, str) else given
+
+
+class RunSettings(Group):
+    """What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
+
+    crawl: CrawlSettings = CrawlSettings()
+    engine: EngineSettings = EngineSettings()
+    audit: AuditSettings = AuditSettings()
+    memo: MemoSettings = MemoSettings()

@@ -1,18 +1,25 @@
-"""The tasks of GGatrieval's loop by rule: selection, verification, compensation."""
+"""The tasks of GGatrieval's rounds by rule: selection, verification, compensation."""
 
 from __future__ import annotations
 
-from quern.jobs.reasoning.alignment.compensation import CompensateInput, Compensation, Near, compensate_task
 from quern.jobs.reasoning.alignment.constituents import parsed
-from quern.jobs.reasoning.alignment.labelled import Labelled, LabelledChunks
-from quern.jobs.reasoning.alignment.selection import Selection, select_task
+from quern.jobs.reasoning.alignment.rounds import (
+    CompensateInput,
+    Compensation,
+    Labelled,
+    LabelledChunks,
+    Selection,
+    Verification,
+    compensate_task,
+    select_task,
+    verify_task,
+)
 from quern.jobs.reasoning.alignment.task import AlignInput, aligned
-from quern.jobs.reasoning.alignment.verification import Verification, verify_task
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.schemas.settings import GGatrievalSettings
 
 QUESTION = "How many crowns did the new mole at Port Maren cost?"
-(PARSED,) = parsed([QUESTION], "shallow")
+PARSED = parsed(QUESTION)
 MOLE = "The new mole was opened by the mayor."
 PORT = "Boats of Port Maren cost their owners dear."
 ALL = "The new mole at Port Maren cost 9,000 crowns."
@@ -24,8 +31,8 @@ def labelled(text: str, place: int) -> Labelled:
     return Labelled(evidence, aligned(AlignInput(PARSED, evidence)), place)
 
 
-def compensation(text: str, *near: Near) -> Compensation:
-    return compensate_task(SETTINGS).rule(CompensateInput(PARSED, labelled(text, 0), near))
+def compensation(text: str) -> Compensation:
+    return compensate_task(SETTINGS).rule(CompensateInput(PARSED, labelled(text, 0)))
 
 
 def test_chunks_that_match_other_parts_of_a_question_are_kept_before_better_placed_repetitions() -> None:
@@ -58,24 +65,9 @@ def test_a_chunk_that_matches_most_is_itself_looked_for_with_the_question() -> N
     found = compensation("In Port Maren rain fell. The new mole at Port Maren cost much.")
     assert found.question == QUESTION
     assert found.passage == "The new mole at Port Maren cost much."
-    assert not found.sources
 
 
-def test_what_is_missing_is_described_by_nodes_and_a_passage_put_together_from_them() -> None:
-    near = (
-        Near("Where do trams run?", "Trams run to the hill.", 3),
-        Near("What was paid for the breakwater at Port Maren?", "The breakwater at Port Maren was dear.", 4),
-        Near("Who built the new mole?", "Ann Lee built the new mole.", 5),
-    )
-    found = compensation("The mayor cost us the election.", *near)
-    assert "breakwater" in found.question
-    assert "Port Maren" in found.passage
-    assert "Trams" not in found.passage
-    assert 0 not in found.sources
-    assert found.query.startswith(found.question)
-
-
-def test_without_nodes_the_question_stays_as_it_is() -> None:
+def test_for_a_chunk_that_matches_little_the_rule_asks_nothing_new() -> None:
     assert compensation("The mayor cost us the election.").query == QUESTION
 
 
@@ -84,8 +76,6 @@ def test_every_prompt_can_be_rendered() -> None:
     prompts = [
         select_task(SETTINGS).render(LabelledChunks(PARSED, [chunk])),
         verify_task().render(LabelledChunks(PARSED, [chunk])),
-        compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, [Near("Why?", "So.", 1)])),
+        compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk)),
     ]
-    many = [Near(f"What is said in line {n}?", "So.", n) for n in range(500)]
-    assert len(compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, many))) < 3_000
     assert all("Port Maren" in p and p.count("</passage>") == 1 for p in prompts)

@@ -1,0 +1,224 @@
+"""Settings of what is made of chunks: vectors, pairs, the graph, events, triplets, sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from quern.schemas.setting_group import HOW, Group, Positive
+from quern.schemas.settings.documents import (
+    ChunkSettings,
+    CleanSettings,
+    DeduplicateSettings,
+    IngestSettings,
+    NormaliseSettings,
+    QualitySettings,
+)
+from quern.schemas.settings.generator import GeneratorSettings
+
+
+class EmbedSettings(Group):
+    """The embedding model."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
+    )
+    engine: Literal["openvino", "torch", "flag"] = Field(
+        "openvino", description="What runs the model; `flag` is FlagEmbedding, for BGE and the dense vectors of BGE-M3."
+    )
+    device: str = Field(
+        "cpu",
+        pattern=r"^(cpu|cuda(:\d+)?)$",
+        description="Where torch and flag run: `cpu`, or a GPU as `cuda` or `cuda:1`.",
+    )
+    precision: Literal["f32", "bf16", "f16", "int8", "int8_f32"] = Field(
+        "f32",
+        description="`f32` runs on every processor. The others are faster where the processor has arithmetic for them, "
+        "see docs/howto/models.md; `f16` is for GPUs.",
+    )
+    max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
+    batch: int = Field(
+        0, ge=0, description="Most texts in one call of the model; 0 for 32, on GPUs 1,024.", json_schema_extra=HOW
+    )
+    threads: int = Field(0, ge=0, description="Threads of one worker; 0 for all cores.")
+
+    @field_validator("model")
+    @classmethod
+    def _absolute(cls, model: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(model).absolute()) if Path(model).is_dir() else model
+
+
+class Doc2QuerySettings(Group):
+    """Synthetic queries."""
+
+    groundedness: float = Field(
+        0.8,
+        ge=0.0,
+        le=1.0,
+        description="Least share of an answer's words that must stand together in the chunk, of pairs that a model "
+        "wrote (QCG-RAG, prompt C.1: the answer is taken nearly verbatim; the paper names no figure).",
+    )
+    pairs: Positive = Field(20, description="M: most question-answer pairs of a chunk (QCG-RAG, section 4).")
+    near_identical: float = Field(
+        0.97,
+        gt=0.0,
+        le=1.0,
+        description="Jaccard similarity of the words of two pairs of a chunk from which the later one is left out "
+        "(QCG-RAG, prompt C.1, names no figure; measured: 0.95 lowers recall of `qcg`, 0.97 does not).",
+    )
+
+
+class FilterSettings(Group):
+    """Doc2Query--: which pairs are kept."""
+
+    alpha: float = Field(0.8, gt=0.0, le=1.0, description="Share of pairs kept (QCG-RAG, section 4).")
+    scope: Literal["chunk", "corpus", "absolute"] = Field(
+        "chunk",
+        description="Best share `alpha` of each chunk (QCG-RAG, section 3.3) or of the corpus (Doc2Query--); "
+        "`absolute`: all pairs from `min_similarity` on.",
+    )
+    most_of_document: Positive = Field(
+        200,
+        description="Most nodes of a document, spread evenly over its chunks, each of which keeps one at least: so "
+        "that a long register does not fill the graph. 200 are those of ten chunks of M = 20.",
+    )
+    min_similarity: float = Field(
+        0.5,
+        ge=-1.0,
+        le=1.0,
+        description="With scope `absolute`, the least cosine of a kept pair with its chunk; of rule-made pairs, 0.5 "
+        "with MiniLM keeps .74 of chats' and .98 of short articles'.",
+    )
+
+
+class LinkSettings(Group):
+    """The edges of the query-centric graph (QCG-RAG, section 3.3, defaults of MultiHop-RAG)."""
+
+    k: Positive = Field(3, description="Nearest neighbours that a node is joined to.")
+    direction: Literal["directed", "symmetric", "mutual"] = Field(
+        "directed",
+        description="Neighbour edges: each node to its k nearest; the same both ways; or where both are among the k.",
+    )
+    min_similarity: float = Field(
+        -1.0, ge=-1.0, le=1.0, description="Least cosine of neighbours; -1 for none, as in the paper."
+    )
+    same_chunk: bool = Field(True, description="Whether neighbour edges may join nodes of one chunk.")
+    mentions: int = Field(
+        5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
+    )
+    mention_documents: Positive = Field(
+        20, description="A title that more documents share is of none in particular and joins none."
+    )
+
+
+class NeighbourSettings(Group):
+    """How neighbours are found."""
+
+    exact_below: int = Field(
+        200_000, ge=0, description="Fewer different vectors than this are compared all with all; more by partitions."
+    )
+    recall: float = Field(
+        0.99,
+        ge=0.5,
+        le=1.0,
+        description="Share of true neighbours that partitions are to find; sets how many each node is sought in.",
+    )
+    partitions: int = Field(0, ge=0, description="Partitions beyond `exact_below`; 0 for the root of the vectors.")
+    sample: Positive = Field(1000, description="Nodes whose true neighbours are sought, to know the recall.")
+    spare: int = Field(
+        4,
+        ge=0,
+        description="Further neighbours kept of a node, so that a deleted one is replaced; changes no edge.",
+        json_schema_extra=HOW,
+    )
+
+
+class EventSettings(Group):
+    """Events that chunks report, and their merging (Xinyu, section 3.6.2)."""
+
+    by_model: bool = Field(
+        False,
+        description="Whether what `generator` names finds events too, not queries alone; else the rule does. A model "
+        "is asked once more for each chunk.",
+    )
+    per_chunk: Positive = Field(4, description="Most events of a chunk.")
+    title_words: Positive = Field(20, description="Most words of an event's title; of Chinese the characters.")
+    same: float = Field(
+        0.9,
+        gt=0.0,
+        lt=1.0,
+        description="Cosine of two events above which they are one, where their dates do not contradict (Xinyu, "
+        "section 3.6.2).",
+    )
+
+
+class TimelineSettings(Group):
+    """Timelines by entity, community of the query graph and site (Xinyu, section 3.6.2)."""
+
+    least: int = Field(2, ge=2, description="Events below which a topic has no timeline (released code of Xinyu).")
+    most: Positive = Field(200, description="Most events of a timeline: those that most sources report stay.")
+    keywords: Positive = Field(8, description="Most keywords of a timeline.")
+
+
+class SourceSettings(Group):
+    """What is kept of the sites that documents come from (Know Where to Go)."""
+
+    topics: Positive = Field(12, description="Most topics of a source.")
+    ratings: str = Field(
+        "", description="CSV file of domains and their ratings from 0 to 1, with a header; none where it is empty."
+    )
+
+
+class ImageRuleSettings(Group):
+    """What is no picture of anything: too small, or furniture of its site (Xinyu, section 3.6.3)."""
+
+    least_side: Positive = Field(
+        250, description="Pixels that each side has, where its size is told (released code of Xinyu)."
+    )
+    repeated: int = Field(
+        4,
+        ge=2,
+        description="Documents of one site that use an image from which on it belongs to the site: a picture of a "
+        "story that goes on stands in two or three.",
+    )
+
+
+class TripletSettings(Group):
+    """Triplets that chunks state, and the entities that they name (GraTAG, section 3.3)."""
+
+    by_model: bool = Field(
+        False,
+        description="Whether what `generator` names finds triplets too; else the rule does. A model is asked once more "
+        "for each chunk.",
+    )
+    parser: Literal["none", "spacy"] = Field(
+        "none",
+        description="How the rule reads English sentences: by patterns, or by spaCy's small model (extra "
+        "`parse`), which takes some twenty times as long.",
+    )
+    per_chunk: Positive = Field(40, description="Most triplets of a chunk, in reading order.")
+
+
+class BuildSettings(Group):
+    """What the rows of tables depend on. A search reads `embed` and `generator` too: it must do as the build did."""
+
+    ingest: IngestSettings = IngestSettings()
+    clean: CleanSettings = CleanSettings()
+    normalise: NormaliseSettings = NormaliseSettings()
+    quality: QualitySettings = QualitySettings()
+    deduplicate: DeduplicateSettings = DeduplicateSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    embed: EmbedSettings = EmbedSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+    doc2query: Doc2QuerySettings = Doc2QuerySettings()
+    filter: FilterSettings = FilterSettings()
+    link: LinkSettings = LinkSettings()
+    neighbours: NeighbourSettings = NeighbourSettings()
+    events: EventSettings = EventSettings()
+    timelines: TimelineSettings = TimelineSettings()
+    sources: SourceSettings = SourceSettings()
+    image_rules: ImageRuleSettings = ImageRuleSettings()
+    triplets: TripletSettings = TripletSettings()
