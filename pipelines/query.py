@@ -50,17 +50,11 @@ _VLLM_QUESTIONS: Final = 16_384
 
 @dataclass
 class Tally:
-    """What a run came to, whatever it answered.
+    """What a run came to, whatever it answered."""
 
-    Attributes:
-        computed: Times that a question or a part of one was reasoned about.
-        reused: Times that what is remembered of an earlier run stood for that.
-        fell_back: Times that the rule stood in for a model.
-    """
-
-    computed: int = 0
-    reused: int = 0
-    fell_back: int = 0
+    computed: int = 0  # Times that a question or a part of one was reasoned about.
+    reused: int = 0  # Times that what is remembered of an earlier run stood for that.
+    fell_back: int = 0  # Times that the rule stood in for a model.
 
 
 def answer_questions(
@@ -120,18 +114,13 @@ class _Part:
 
 @dataclass
 class _Asked:
-    """A question that is to be answered, and how far it has come.
-
-    Attributes:
-        plan: What it was taken apart into.
-        found: What was found for the whole of it.
-        parts: The sub-questions that were answered, by their numbers in the plan.
-    """
+    """A question that is to be answered, and how far it has come."""
 
     question: Question
     understood: Understood
-    plan: Plan
-    found: Found
+    plan: Plan  # What it was taken apart into.
+    found: Found  # What was found for the whole of it.
+    # The sub-questions that were answered, by their numbers in the plan.
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:

@@ -15,36 +15,23 @@ from quern.schemas.arrow_models import Int32, arrow_schema
 
 
 class SearchRound(BaseModel):
-    """One round: what was looked for, what it brought, and whether that answers.
+    """One round: what was looked for, what it brought, and whether that answers."""
 
-    Attributes:
-        queries: What was looked for.
-        candidates: Chunks that were compared with the question.
-        full: How many of them match every constituent of the question in one place.
-        partial: How many match some.
-        kept: The `chunk_id` of those that were selected, best first.
-    """
-
-    queries: list[str]
-    candidates: Int32
-    full: Int32
-    partial: Int32
-    kept: list[str]
+    queries: list[str]  # What was looked for.
+    candidates: Int32  # Chunks that were compared with the question.
+    full: Int32  # How many of them match every constituent of the question in one place.
+    partial: Int32  # How many match some.
+    kept: list[str]  # The `chunk_id` of those that were selected, best first.
 
 
 class Search(BaseModel):
-    """All rounds of a question, and why there were no more.
-
-    Attributes:
-        stop: `verified`: what was kept answers; `rounds`: no more are allowed; `same_candidates`: a round brought
-            nothing that was not seen before; `no_queries`: nothing was missing that could be looked for, or nothing
-            is to be.
-        missing: What of the question none of the kept chunks matches.
-    """
+    """All rounds of a question, and why there were no more."""
 
     rounds: list[SearchRound]
+    # `verified`: what was kept answers; `rounds`: no more are allowed; `same_candidates`: a round brought nothing that
+    # was not seen before; `no_queries`: nothing was missing that could be looked for, or nothing is to be.
     stop: str
-    missing: list[str] = Field(default_factory=list)
+    missing: list[str] = Field(default_factory=list)  # What of the question none of the kept chunks matches.
 
     @property
     def verified(self) -> bool:
@@ -53,31 +40,22 @@ class Search(BaseModel):
 
 
 class Question(BaseModel):
-    """A user's question; only `query_id` and `question` are needed to answer it, the others to measure answers.
-
-    Attributes:
-        type: Kind of question, by which figures are told; `null` where the corpus has no answer.
-        answer: The gold answer; empty where the corpus has none.
-        answer_aliases: Other forms of the gold answer that are as right.
-        evidence_doc_ids: Documents that hold the answer.
-        evidence_urls: The same by the address of their pages.
-        also_urls: Further pages that hold the answer or part of it: to cite them is right, to miss them no fault.
-        where: Conditions that what is found must meet, such as `site=example.org` or `published_at>=2024-05-01`.
-        as_of: Only what was published until this day is evidence, and relative times count from it.
-    """
+    """A user's question; only `query_id` and `question` are needed to answer it, the others to measure answers."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     query_id: str
     question: str = Field(min_length=1)
-    type: str | None = None
-    answer: str | None = None
-    answer_aliases: list[str] = Field(default_factory=list)
-    evidence_doc_ids: list[str] = Field(default_factory=list)
-    evidence_urls: list[str] = Field(default_factory=list)
+    type: str | None = None  # Kind of question, by which figures are told; `null` where the corpus has no answer.
+    answer: str | None = None  # The gold answer; empty where the corpus has none.
+    answer_aliases: list[str] = Field(default_factory=list)  # Other forms of the gold answer that are as right.
+    evidence_doc_ids: list[str] = Field(default_factory=list)  # Documents that hold the answer.
+    evidence_urls: list[str] = Field(default_factory=list)  # The same by the address of their pages.
+    # Further pages that hold the answer or part of it: to cite them is right, to miss them no fault.
     also_urls: list[str] = Field(default_factory=list)
+    # Conditions that what is found must meet, such as `site=example.org` or `published_at>=2024-05-01`.
     where: list[str] = Field(default_factory=list)
-    as_of: date | None = None
+    as_of: date | None = None  # Only what was published until this day is evidence, and relative times count from it.
 
     @field_validator("question")
     @classmethod
@@ -88,55 +66,38 @@ class Question(BaseModel):
 
 
 class Citation(BaseModel):
-    """Where a sentence of the answer stands in the corpus.
+    """Where a sentence of the answer stands in the corpus."""
 
-    Attributes:
-        number: The n of `[n]` in the answer, counted from 1.
-        start: First character of the quote in `documents.text`.
-        end: One past its last character.
-        quote: `documents.text[start:end]`.
-        page: Number of the page of a PDF file that it begins on, from 1.
-    """
-
-    number: Int32
+    number: Int32  # The n of `[n]` in the answer, counted from 1.
     doc_id: str
     chunk_id: str
     url: str | None
     title: str | None
     published_at: datetime | None
-    start: int
-    end: int
-    quote: str
-    page: Int32 | None = None
+    start: int  # First character of the quote in `documents.text`.
+    end: int  # One past its last character.
+    quote: str  # `documents.text[start:end]`.
+    page: Int32 | None = None  # Number of the page of a PDF file that it begins on, from 1.
 
 
 class Hit(BaseModel):
-    """A chunk that was found.
+    """A chunk that was found."""
 
-    Attributes:
-        rank: 1 for the best.
-        score: Score of the recipe; comparable within one question only.
-        start: First character of the chunk in `documents.text`.
-        header: Header of the table in whose midst the chunk begins, as the document has it above the chunk.
-        metadata: What was given of its document beside the fields of `documents`, by name.
-        page: Number of the page of a PDF file that it begins on, from 1.
-        page_starts: First character of each page in `documents.text`.
-    """
-
-    rank: Int32
+    rank: Int32  # 1 for the best.
     chunk_id: str
     doc_id: str
     url: str | None
     title: str | None
     published_at: datetime | None
-    score: float
-    start: int
+    score: float  # Score of the recipe; comparable within one question only.
+    start: int  # First character of the chunk in `documents.text`.
     end: int
     text: str
+    # Header of the table in whose midst the chunk begins, as the document has it above the chunk.
     header: str | None = None
-    metadata: dict[str, str] = {}
-    page: Int32 | None = None
-    page_starts: list[int] = Field(default=[], exclude=True)
+    metadata: dict[str, str] = {}  # What was given of its document beside the fields of `documents`, by name.
+    page: Int32 | None = None  # Number of the page of a PDF file that it begins on, from 1.
+    page_starts: list[int] = Field(default=[], exclude=True)  # First character of each page in `documents.text`.
 
     def page_at(self, character: int) -> int | None:
         """The page that has a character of `documents.text`; None where the document has no pages."""
@@ -150,177 +111,102 @@ class Hit(BaseModel):
 
 
 class PathNode(BaseModel):
-    """A node on the way from the question to a hit.
+    """A node on the way from the question to a hit."""
 
-    Attributes:
-        query_id: The node.
-        chunk_id: The chunk it belongs to, one of the hits.
-        text: Its question and answer.
-        similarity: Cosine with the user's question, in [-1, 1].
-        hop: 0 where the question matched it, else hops along edges.
-        via: The node of the hop before, through which it was reached; None at hop 0.
-        edge: Kind of the edge from that node, as the table `edges` has it; None where there is no such node.
-    """
-
-    query_id: str
-    chunk_id: str
-    text: str
-    similarity: float
-    hop: Int32
-    via: str | None
+    query_id: str  # The node.
+    chunk_id: str  # The chunk it belongs to, one of the hits.
+    text: str  # Its question and answer.
+    similarity: float  # Cosine with the user's question, in [-1, 1].
+    hop: Int32  # 0 where the question matched it, else hops along edges.
+    via: str | None  # The node of the hop before, through which it was reached; None at hop 0.
+    # Kind of the edge from that node, as the table `edges` has it; None where there is no such node.
     edge: str | None = None
 
 
 class Sentence(BaseModel):
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes:
-        text: Its words, on one line.
-        citations: Numbers of the citations that it rests on.
-    """
-
-    text: str
-    citations: list[Int32]
+    text: str  # Its words, on one line.
+    citations: list[Int32]  # Numbers of the citations that it rests on.
 
 
 class SubAnswer(BaseModel):
-    """A sub-question of a question that was taken apart, and what came of it.
+    """A sub-question of a question that was taken apart, and what came of it."""
 
-    Attributes:
-        number: From 1, in the order of the DAG: parents come first.
-        parents: Numbers of the sub-questions whose answers it needed.
-        question: As it was asked, the answers of its parents filled in.
-        answer: Its short answer; None where the evidence had none.
-        citations: Numbers of the answer's citations that it rests on.
-    """
-
-    number: Int32
-    parents: list[Int32]
-    question: str
-    answer: str | None
-    citations: list[Int32]
+    number: Int32  # From 1, in the order of the DAG: parents come first.
+    parents: list[Int32]  # Numbers of the sub-questions whose answers it needed.
+    question: str  # As it was asked, the answers of its parents filled in.
+    answer: str | None  # Its short answer; None where the evidence had none.
+    citations: list[Int32]  # Numbers of the answer's citations that it rests on.
 
 
 class AnswerEvent(BaseModel):
-    """An event of an answer's timeline, as a chunk of its evidence reports it.
+    """An event of an answer's timeline, as a chunk of its evidence reports it."""
 
-    Attributes:
-        event_id: Its key in the table `events`.
-        timex: When, as a TIMEX value.
-        from_day: The first day meant.
-        to_day: The last.
-        precision: Unit of the date: `day` is precise, others are vague.
-        date_from: `text`, or `document` where the report's own date was taken.
-        expected: Whether it was yet to come when it was told.
-        title: What happened, in a few words.
-        start: First character of the sentence that tells it in `documents.text`.
-        end: One past its last character.
-        quote: `documents.text[start:end]`.
-        rank: Of the hit that reports it.
-        citation: Number of the citation of that sentence; None where the answer does not cite it.
-    """
-
-    event_id: str
-    timex: str
-    from_day: date
-    to_day: date
-    precision: str
-    date_from: str
-    expected: bool
-    title: str
+    event_id: str  # Its key in the table `events`.
+    timex: str  # When, as a TIMEX value.
+    from_day: date  # The first day meant.
+    to_day: date  # The last.
+    precision: str  # Unit of the date: `day` is precise, others are vague.
+    date_from: str  # `text`, or `document` where the report's own date was taken.
+    expected: bool  # Whether it was yet to come when it was told.
+    title: str  # What happened, in a few words.
     doc_id: str
     chunk_id: str
-    start: int
-    end: int
-    quote: str
-    rank: Int32
-    citation: Int32 | None
+    start: int  # First character of the sentence that tells it in `documents.text`.
+    end: int  # One past its last character.
+    quote: str  # `documents.text[start:end]`.
+    rank: Int32  # Of the hit that reports it.
+    citation: Int32 | None  # Number of the citation of that sentence; None where the answer does not cite it.
 
 
 class QuestionPart(BaseModel):
-    """A constituent of the question, as it was understood.
+    """A constituent of the question, as it was understood."""
 
-    Attributes:
-        number: From 1.
-        text: Its words.
-        start: First character in the question: in `asked`, where there is one.
-        end: One past its last character.
-    """
-
-    number: Int32
-    text: str
-    start: Int32
-    end: Int32
+    number: Int32  # From 1.
+    text: str  # Its words.
+    start: Int32  # First character in the question: in `asked`, where there is one.
+    end: Int32  # One past its last character.
 
 
 class AlignedSegment(BaseModel):
-    """Words of a document that match a constituent of the question.
+    """Words of a document that match a constituent of the question."""
 
-    Attributes:
-        part: Number of the constituent.
-        start: First character in `documents.text`.
-        end: One past its last; `start` where it is the title of the document that matches.
-        quote: `documents.text[start:end]`.
-        how: `words`, `title`, or `model` where a model named the sentence.
-    """
-
-    part: Int32
-    start: int
-    end: int
-    quote: str
-    how: str
+    part: Int32  # Number of the constituent.
+    start: int  # First character in `documents.text`.
+    end: int  # One past its last; `start` where it is the title of the document that matches.
+    quote: str  # `documents.text[start:end]`.
+    how: str  # `words`, `title`, or `model` where a model named the sentence.
 
 
 class AlignedHit(BaseModel):
-    """What of the question one window of a chunk matches (GGatrieval, FGA).
+    """What of the question one window of a chunk matches (GGatrieval, FGA)."""
 
-    Attributes:
-        rank: Of the hit.
-        label: `full` where every constituent has a match, `partial`, `none`.
-        share: Share of the constituents that have one, in [0, 1].
-    """
-
-    rank: Int32
+    rank: Int32  # Of the hit.
     chunk_id: str
     doc_id: str
-    label: str
-    share: float
+    label: str  # `full` where every constituent has a match, `partial`, `none`.
+    share: float  # Share of the constituents that have one, in [0, 1].
     segments: list[AlignedSegment]
 
 
 class AnswerImage(BaseModel):
-    """An image of a page of the evidence, beside a sentence of the answer; its words are those of that page.
+    """An image of a page of the evidence, beside a sentence of the answer; its words are those of that page."""
 
-    Attributes:
-        image_id: Its key in the table `images`.
-        sentence: Number of the sentence that it stands beside, from 1.
-        score: Likeness of the two, in [0, 1].
-        relevance: Likeness of the question and what is said of it, in [0, 1].
-        why: Why it stands there, in words for a reader.
-        image_url: Address of the image.
-        alt: Its alternative text.
-        caption: Its caption.
-        width: Pixels, where they are told.
-        height: Pixels, where they are told.
-        url: Address of the page that shows it.
-        title: Title of that page.
-        citation: Number of the citation that shows the same page; None where the answer cites another.
-    """
-
-    image_id: str
-    sentence: Int32
-    score: float
-    relevance: float
-    why: str
-    image_url: str
-    alt: str | None
-    caption: str | None
-    width: Int32 | None
-    height: Int32 | None
+    image_id: str  # Its key in the table `images`.
+    sentence: Int32  # Number of the sentence that it stands beside, from 1.
+    score: float  # Likeness of the two, in [0, 1].
+    relevance: float  # Likeness of the question and what is said of it, in [0, 1].
+    why: str  # Why it stands there, in words for a reader.
+    image_url: str  # Address of the image.
+    alt: str | None  # Its alternative text.
+    caption: str | None  # Its caption.
+    width: Int32 | None  # Pixels, where they are told.
+    height: Int32 | None  # Pixels, where they are told.
     doc_id: str
-    url: str | None
-    title: str | None
-    citation: Int32 | None
+    url: str | None  # Address of the page that shows it.
+    title: str | None  # Title of that page.
+    citation: Int32 | None  # Number of the citation that shows the same page; None where the answer cites another.
 
 
 NOT_FOUND = "The corpus does not say."

@@ -26,48 +26,28 @@ class RowChanges(BaseModel):
 
 
 class RowDifference(BaseModel):
-    """A row that differs.
+    """A row that differs."""
 
-    Attributes:
-        change: What became of it.
-        key: The columns that identify it.
-        title: Of a document, its title; where that changed, the later one.
-        url: Of a document, its address, likewise.
-        columns: Of a changed row, the columns whose values differ.
-    """
-
-    change: Change
-    key: dict[str, str | int | None]
-    title: str | None = None
-    url: str | None = None
-    columns: list[str] = Field(default_factory=list)
+    change: Change  # What became of it.
+    key: dict[str, str | int | None]  # The columns that identify it.
+    title: str | None = None  # Of a document, its title; where that changed, the later one.
+    url: str | None = None  # Of a document, its address, likewise.
+    columns: list[str] = Field(default_factory=list)  # Of a changed row, the columns whose values differ.
 
 
 class TableDifference(BaseModel):
-    """What differs in one table.
+    """What differs in one table."""
 
-    Attributes:
-        rows_before: Rows of the earlier version; 0 where there is none.
-        rows_after: Rows of the later version; 0 where there is none.
-        changes: How many rows differ.
-        rows: The first of those, as many of each kind as were asked for.
-    """
-
-    rows_before: int
-    rows_after: int
-    changes: RowChanges
+    rows_before: int  # Rows of the earlier version; 0 where there is none.
+    rows_after: int  # Rows of the later version; 0 where there is none.
+    changes: RowChanges  # How many rows differ.
+    # The first of those, as many of each kind as were asked for.
     rows: list[RowDifference] = Field(default_factory=list)
 
 
 class SnapshotDifference(BaseModel):
-    """What differs between two snapshots.
+    """What differs between two snapshots."""
 
-    Attributes:
-        before: Build id of the earlier one.
-        after: Build id of the later one.
-        tables: The tables compared, in the order in which a build makes them.
-    """
-
-    before: str
-    after: str
-    tables: dict[str, TableDifference]
+    before: str  # Build id of the earlier one.
+    after: str  # Build id of the later one.
+    tables: dict[str, TableDifference]  # The tables compared, in the order in which a build makes them.

@@ -29,13 +29,9 @@ EXAMPLES: Final = 3
 
 
 class Metric(ABC):
-    """What is measured of the batches of a table.
+    """What is measured of the batches of a table."""
 
-    Attributes:
-        columns: Columns it needs.
-    """
-
-    columns: Sequence[str]
+    columns: Sequence[str]  # Columns it needs.
 
     @abstractmethod
     def update(self, batch: pa.RecordBatch) -> None:
@@ -43,13 +39,9 @@ class Metric(ABC):
 
 
 class Counted(Metric):
-    """Rows that break a rule.
+    """Rows that break a rule."""
 
-    Attributes:
-        rows: Rows that the rule speaks of: those without nulls.
-    """
-
-    rows: int = 0
+    rows: int = 0  # Rows that the rule speaks of: those without nulls.
 
     @property
     @abstractmethod

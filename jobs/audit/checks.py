@@ -15,23 +15,14 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of one expectation, for the manifest.
+    """The outcome of one expectation, for the manifest."""
 
-    Attributes:
-        expectation: Its name, such as `chunks.doc_id references documents`.
-        severity: `critical` or `warning`.
-        passed: Whether it holds, or was skipped.
-        observed: What was found, or why it was skipped.
-        table: Table it speaks of.
-        skipped: Whether there was nothing to compare with, or a column lacks the type to be checked.
-    """
-
-    expectation: str
-    severity: str
-    passed: bool
-    observed: str
-    table: str
-    skipped: bool = False
+    expectation: str  # Its name, such as `chunks.doc_id references documents`.
+    severity: str  # `critical` or `warning`.
+    passed: bool  # Whether it holds, or was skipped.
+    observed: str  # What was found, or why it was skipped.
+    table: str  # Table it speaks of.
+    skipped: bool = False  # Whether there was nothing to compare with, or a column lacks the type to be checked.
 
     def as_row(self) -> dict[str, object]:
         """The check for the manifest."""

@@ -22,17 +22,11 @@ BATCH_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class View:
-    """A table as it is audited, read in batches; nothing holds it whole.
+    """A table as it is audited, read in batches; nothing holds it whole."""
 
-    Attributes:
-        name: Name of the table.
-        source: Its Parquet file or folder of them.
-        declared: The derived columns that it declares.
-    """
-
-    name: str
-    source: Path
-    declared: tuple[Derived, ...] = ()
+    name: str  # Name of the table.
+    source: Path  # Its Parquet file or folder of them.
+    declared: tuple[Derived, ...] = ()  # The derived columns that it declares.
 
     @property
     def schema(self) -> pa.Schema:

@@ -192,13 +192,7 @@ def _splitter(model: str, settings: ChunkSettings) -> Splitter:
 
 @dataclass(frozen=True)
 class Chunk(Job):
-    """Chunks of documents, without their vectors.
-
-    Attributes:
-        settings: Length and overlap.
-        model: `embed.model`, whose tokenizer counts the tokens.
-        normalise: The form in which the words for full-text search are cut.
-    """
+    """Chunks of documents, without their vectors."""
 
     name: ClassVar[str] = "chunk"
     version: ClassVar[int] = 5
@@ -206,8 +200,9 @@ class Chunk(Job):
     reads: ClassVar[tuple[str, ...]] = ("doc_id", "title", "text", "published_at", "utc_offset")
     key: ClassVar[str] = "doc_id"
 
-    settings: ChunkSettings
-    model: str = DEFAULT_MODEL
+    settings: ChunkSettings  # Length and overlap.
+    model: str = DEFAULT_MODEL  # `embed.model`, whose tokenizer counts the tokens.
+    # The form in which the words for full-text search are cut.
     normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     @property

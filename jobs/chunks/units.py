@@ -17,19 +17,13 @@ from quern.jobs.chunks.graphemes import last_grapheme
 
 @dataclass(frozen=True)
 class Units:
-    """The units of a document, in order.
+    """The units of a document, in order."""
 
-    Attributes:
-        offsets: Start and end of each in the text.
-        boundaries: Where a chunk may end.
-        room: What those before each unit, and at the end all, take in a chunk, where a token of no great length is 1.
-        tokens: Whether each unit is a token.
-    """
-
-    offsets: Offsets
-    boundaries: Boundaries
+    offsets: Offsets  # Start and end of each in the text.
+    boundaries: Boundaries  # Where a chunk may end.
+    # What those before each unit, and at the end all, take in a chunk, where a token of no great length is 1.
     room: Sequence[float]
-    tokens: bool
+    tokens: bool  # Whether each unit is a token.
 
     @classmethod
     def of_tokens(cls, text: str, offsets: Offsets, limit: int) -> Units:

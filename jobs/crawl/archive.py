@@ -33,29 +33,17 @@ _VERSION = "1.1"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its response as they went over the wire, but for the transfer coding.
+    """A request and its response as they went over the wire, but for the transfer coding."""
 
-    Attributes:
-        url: Address.
-        method_line: First line of the request.
-        request_headers: Headers of the request.
-        status: HTTP status.
-        protocol: Such as `HTTP/1.1`.
-        headers: Headers of the response.
-        body: Body, with its content coding.
-        ip_address: Address that answered.
-        truncated: Why the body is not whole (WARC-Truncated); empty if it is.
-    """
-
-    url: str
-    method_line: str
-    request_headers: Headers
-    status: int
-    protocol: str
-    headers: Headers
-    body: bytes
-    ip_address: str = ""
-    truncated: str = ""
+    url: str  # Address.
+    method_line: str  # First line of the request.
+    request_headers: Headers  # Headers of the request.
+    status: int  # HTTP status.
+    protocol: str  # Such as `HTTP/1.1`.
+    headers: Headers  # Headers of the response.
+    body: bytes  # Body, with its content coding.
+    ip_address: str = ""  # Address that answered.
+    truncated: str = ""  # Why the body is not whole (WARC-Truncated); empty if it is.
 
 
 @dataclass(frozen=True)

@@ -65,27 +65,16 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One address of the queue.
+    """One address of the queue."""
 
-    Attributes:
-        id: Place in the queue.
-        key: `Address.key`.
-        url: Address.
-        host: Its host.
-        depth: Links from a seed.
-        hops: Redirects, or indexes of sitemaps, that led here in a row.
-        kind: What it is asked for.
-        attempts: Requests made in vain.
-    """
-
-    id: int
-    key: bytes
-    url: str
-    host: str
-    depth: int
-    hops: int
-    kind: Kind
-    attempts: int
+    id: int  # Place in the queue.
+    key: bytes  # `Address.key`.
+    url: str  # Address.
+    host: str  # Its host.
+    depth: int  # Links from a seed.
+    hops: int  # Redirects, or indexes of sitemaps, that led here in a row.
+    kind: Kind  # What it is asked for.
+    attempts: int  # Requests made in vain.
 
 
 class Frontier:

@@ -20,19 +20,13 @@ _SKIPPED: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "bl
 
 @dataclass
 class PageLinks:
-    """What a page says to a crawler.
+    """What a page says to a crawler."""
 
-    Attributes:
-        links: Absolute addresses of links that may be followed, in order, each once; the canonical address too.
-        directives: Directives of meta robots.
-        nofollow: Links marked rel=nofollow.
-        malformed: Links that no address can be made of.
-    """
-
+    # Absolute addresses of links that may be followed, in order, each once; the canonical address too.
     links: list[str] = field(default_factory=list)
-    directives: frozenset[str] = frozenset()
-    nofollow: int = 0
-    malformed: int = 0
+    directives: frozenset[str] = frozenset()  # Directives of meta robots.
+    nofollow: int = 0  # Links marked rel=nofollow.
+    malformed: int = 0  # Links that no address can be made of.
 
 
 def page_links(body: bytes, url: str, encoding: str | None) -> PageLinks:

@@ -30,27 +30,16 @@ INSERT OR REPLACE INTO pages(key, url, etag, last_modified, digest, record_id, f
 
 @dataclass(frozen=True)
 class Known:
-    """What is remembered of a page that was fetched.
+    """What is remembered of a page that was fetched."""
 
-    Attributes:
-        key: `Address.key`.
-        url: Address.
-        etag: ETag as sent.
-        last_modified: Last-Modified as sent.
-        digest: WARC-Payload-Digest.
-        record_id: WARC-Record-ID of the response.
-        fetched_at: WARC-Date of the response.
-        links: Links that were followed from it.
-    """
-
-    key: bytes
-    url: str
-    etag: str | None
-    last_modified: str | None
-    digest: str
-    record_id: str
-    fetched_at: str
-    links: tuple[str, ...]
+    key: bytes  # `Address.key`.
+    url: str  # Address.
+    etag: str | None  # ETag as sent.
+    last_modified: str | None  # Last-Modified as sent.
+    digest: str  # WARC-Payload-Digest.
+    record_id: str  # WARC-Record-ID of the response.
+    fetched_at: str  # WARC-Date of the response.
+    links: tuple[str, ...]  # Links that were followed from it.
 
     @property
     def row(self) -> tuple[bytes, str, str | None, str | None, str, str, str, bytes]:

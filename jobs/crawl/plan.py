@@ -17,40 +17,25 @@ from quern.schemas.settings import CrawlSettings
 
 
 class Plan(BaseModel):
-    """The plan of a crawl, `plan.json` in its directory.
+    """The plan of a crawl, `plan.json` in its directory."""
 
-    Attributes:
-        crawl_id: Name of the crawl: its start.
-        seeds: Digest of the seeds and of what decides which pages are fetched.
-        workers: Crawl processes; fixed, because a host's process follows from it.
-        user_agent: What the crawl calls itself.
-        started_at: When it was started, for the last time: seconds of the epoch.
-        settings: Settings of the crawl.
-        accepts: What it fetches: pages, or the images that its seeds name, whose links nobody follows.
-    """
-
-    crawl_id: str
-    seeds: str
-    workers: int
-    user_agent: str
-    started_at: float
-    settings: CrawlSettings
+    crawl_id: str  # Name of the crawl: its start.
+    seeds: str  # Digest of the seeds and of what decides which pages are fetched.
+    workers: int  # Crawl processes; fixed, because a host's process follows from it.
+    user_agent: str  # What the crawl calls itself.
+    started_at: float  # When it was started, for the last time: seconds of the epoch.
+    settings: CrawlSettings  # Settings of the crawl.
+    # What it fetches: pages, or the images that its seeds name, whose links nobody follows.
     accepts: Literal["pages", "images"] = "pages"
 
 
 @dataclass(frozen=True)
 class CrawlFolder:
-    """The files of one crawl.
+    """The files of one crawl."""
 
-    Attributes:
-        root: Frontiers and messages, gone when the crawl is done.
-        warc: Archive files.
-        memory: What all crawls of the warehouse know of pages.
-    """
-
-    root: Path
-    warc: Path
-    memory: Path
+    root: Path  # Frontiers and messages, gone when the crawl is done.
+    warc: Path  # Archive files.
+    memory: Path  # What all crawls of the warehouse know of pages.
 
     @property
     def plan(self) -> Path:
@@ -124,25 +109,15 @@ class CrawlFolder:
 
 
 class Status(BaseModel):
-    """What a crawl process says of itself, about twice a second.
+    """What a crawl process says of itself, about twice a second."""
 
-    Attributes:
-        fetched: Pages archived.
-        unchanged: Pages answered 304.
-        queued: Addresses in the queue.
-        lost: Addresses with a row in rejects.
-        denied: Addresses that robots.txt keeps out.
-        bytes: Bytes of its archive files.
-        ended: Why it ended: `finished`, `quota`, `seconds`, `stopped`; empty while it runs.
-    """
-
-    fetched: int = 0
-    unchanged: int = 0
-    queued: int = 0
-    lost: int = 0
-    denied: int = 0
-    bytes: int = 0
-    ended: str = ""
+    fetched: int = 0  # Pages archived.
+    unchanged: int = 0  # Pages answered 304.
+    queued: int = 0  # Addresses in the queue.
+    lost: int = 0  # Addresses with a row in rejects.
+    denied: int = 0  # Addresses that robots.txt keeps out.
+    bytes: int = 0  # Bytes of its archive files.
+    ended: str = ""  # Why it ended: `finished`, `quota`, `seconds`, `stopped`; empty while it runs.
 
 
 def write_message(folder: CrawlFolder, sender: int, receiver: int, number: int, rows: list[list[Any]]) -> None:

@@ -33,37 +33,22 @@ _POLICIES: Final = 20_000
 
 @dataclass
 class HostQueue:
-    """What is known of one host while it has pages to fetch.
+    """What is known of one host while it has pages to fetch."""
 
-    Attributes:
-        name: Host name.
-        fetched: Pages fetched, in this crawl.
-        due: Monotonic time before which it is not asked.
-        active: Requests in flight, all kinds.
-        active_pages: Pages in flight.
-        failures: Pages lost in a row.
-        crawl_delay: Seconds that its robots.txt asks for.
-        pending: Next addresses.
-        retries: Heap of (monotonic time, order, address) of those to be asked again.
-        urgent: Requests for robots.txt.
-        awaiting: Origins whose robots.txt is on the way.
-        last_id: Last id read from the frontier.
-        listed: Whether it stands in the scheduler's heap.
-    """
-
-    name: str
-    fetched: int
-    due: float = 0.0
-    active: int = 0
-    active_pages: int = 0
-    failures: int = 0
-    crawl_delay: float = 0.0
-    pending: deque[Entry] = field(default_factory=deque)
+    name: str  # Host name.
+    fetched: int  # Pages fetched, in this crawl.
+    due: float = 0.0  # Monotonic time before which it is not asked.
+    active: int = 0  # Requests in flight, all kinds.
+    active_pages: int = 0  # Pages in flight.
+    failures: int = 0  # Pages lost in a row.
+    crawl_delay: float = 0.0  # Seconds that its robots.txt asks for.
+    pending: deque[Entry] = field(default_factory=deque)  # Next addresses.
+    # Heap of (monotonic time, order, address) of those to be asked again.
     retries: list[tuple[float, int, Entry]] = field(default_factory=list)
-    urgent: deque[Request] = field(default_factory=deque)
-    awaiting: set[str] = field(default_factory=set)
-    last_id: int = 0
-    listed: bool = False
+    urgent: deque[Request] = field(default_factory=deque)  # Requests for robots.txt.
+    awaiting: set[str] = field(default_factory=set)  # Origins whose robots.txt is on the way.
+    last_id: int = 0  # Last id read from the frontier.
+    listed: bool = False  # Whether it stands in the scheduler's heap.
 
 
 class FrontierScheduler(BaseScheduler):  # type: ignore[misc]

@@ -29,17 +29,11 @@ class SitemapError(ValueError):
 
 @dataclass(frozen=True)
 class SitemapLinks:
-    """What a sitemap lists.
+    """What a sitemap lists."""
 
-    Attributes:
-        pages: Addresses of pages.
-        sitemaps: Addresses of further sitemaps, of an index.
-        cut: Whether there were more than the limit.
-    """
-
-    pages: tuple[str, ...] = ()
-    sitemaps: tuple[str, ...] = ()
-    cut: bool = False
+    pages: tuple[str, ...] = ()  # Addresses of pages.
+    sitemaps: tuple[str, ...] = ()  # Addresses of further sitemaps, of an index.
+    cut: bool = False  # Whether there were more than the limit.
 
 
 def read_sitemap(body: bytes, most_urls: int, most_bytes: int) -> SitemapLinks:

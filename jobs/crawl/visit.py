@@ -29,17 +29,11 @@ _FETCHED: Final = (State.FETCHED, State.UNCHANGED)
 
 @dataclass(frozen=True)
 class Visit:
-    """What became of an address.
+    """What became of an address."""
 
-    Attributes:
-        why_not: Why there is no page; empty where there is one.
-        url: Where the page was found, after redirects.
-        body: The page.
-    """
-
-    why_not: str = ""
-    url: str = ""
-    body: bytes = b""
+    why_not: str = ""  # Why there is no page; empty where there is one.
+    url: str = ""  # Where the page was found, after redirects.
+    body: bytes = b""  # The page.
 
 
 def visit(

@@ -69,17 +69,11 @@ def marked_drafts(drafts: Stage, repeated: Stage, settings: NormaliseSettings) -
 
 @dataclass(frozen=True)
 class _Boilerplate:
-    """What is boilerplate.
+    """What is boilerplate."""
 
-    Attributes:
-        common: Hashes of (site, line) of boilerplate, ascending.
-        sites: Sites that have any.
-        settings: How long a line may be, and how much of a text.
-    """
-
-    common: Hashes
-    sites: frozenset[int]
-    settings: NormaliseSettings
+    common: Hashes  # Hashes of (site, line) of boilerplate, ascending.
+    sites: frozenset[int]  # Sites that have any.
+    settings: NormaliseSettings  # How long a line may be, and how much of a text.
 
     def positions(self, batch: pa.RecordBatch) -> pa.Array:
         """Positions of the lines of each text that are boilerplate."""

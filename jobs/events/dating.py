@@ -42,17 +42,11 @@ DateFrom = Literal["text", "document"]
 
 @dataclass(frozen=True)
 class Dating:
-    """When the event of a sentence is.
+    """When the event of a sentence is."""
 
-    Attributes:
-        timex: The day or days, as a TIMEX value.
-        date_from: Where that was taken from.
-        expected: Whether it was yet to come.
-    """
-
-    timex: str
-    date_from: DateFrom
-    expected: bool = False
+    timex: str  # The day or days, as a TIMEX value.
+    date_from: DateFrom  # Where that was taken from.
+    expected: bool = False  # Whether it was yet to come.
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,10 @@ FOUND_EVENTS: Final = Table("found_events", EVENTS.key, EVENTS.without("sources"
 
 @dataclass(frozen=True)
 class FindEvents(TaskJob[EventInput, ChunkEvents]):
-    """The events of each chunk, by rule or by a model.
+    """The events of each chunk, by rule or by a model."""
 
-    Attributes:
-        settings: How many, and how long their titles are.
-        generator: What finds them.
-    """
-
-    settings: EventSettings = field(default_factory=EventSettings)
-    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+    settings: EventSettings = field(default_factory=EventSettings)  # How many, and how long their titles are.
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What finds them.
 
     name: ClassVar[str] = "find_events"
     version: ClassVar[int] = 6

@@ -29,17 +29,11 @@ NEW: Final = -1
 
 @dataclass(frozen=True)
 class Dated:
-    """Reports in the order in which they are kept; arrays of shape (reports,).
+    """Reports in the order in which they are kept; arrays of shape (reports,)."""
 
-    Attributes:
-        first: First day of each, as a number.
-        last: Last day of each.
-        vectors: Their vectors, shape (reports, d).
-    """
-
-    first: Positions
-    last: Positions
-    vectors: Floats
+    first: Positions  # First day of each, as a number.
+    last: Positions  # Last day of each.
+    vectors: Floats  # Their vectors, shape (reports, d).
 
     def __len__(self) -> int:
         return len(self.first)
@@ -59,15 +53,10 @@ class Dated:
 
 @dataclass(frozen=True)
 class Led:
-    """Reports by the events that they are of.
+    """Reports by the events that they are of."""
 
-    Attributes:
-        leader: Position of each report's leader; its own of one that leads, shape (reports,).
-        searched: How many reports were decided anew.
-    """
-
-    leader: Positions
-    searched: int
+    leader: Positions  # Position of each report's leader; its own of one that leads, shape (reports,).
+    searched: int  # How many reports were decided anew.
 
 
 def lead(reports: Dated, same: float, before: Positions | None = None) -> Led:

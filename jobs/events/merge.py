@@ -37,15 +37,10 @@ _MOST_ENTITIES: Final = 24
 
 @dataclass(frozen=True)
 class MergeEvents(TableJob):
-    """Reports of one event made one row.
+    """Reports of one event made one row."""
 
-    Attributes:
-        settings: From which cosine on reports are of one event.
-        embedding: What made their vectors.
-    """
-
-    settings: EventSettings
-    embedding: EmbedSettings
+    settings: EventSettings  # From which cosine on reports are of one event.
+    embedding: EmbedSettings  # What made their vectors.
 
     name: ClassVar[str] = "merge_events"
     version: ClassVar[int] = 1
@@ -99,17 +94,11 @@ class MergeEvents(TableJob):
 
 @dataclass(frozen=True)
 class _Laid:
-    """The reports in the order in which they are kept.
+    """The reports in the order in which they are kept."""
 
-    Attributes:
-        keys: Their keys.
-        dated: Their days and vectors.
-        early: Whether pages were left aside that say they are published after tonight.
-    """
-
-    keys: pa.Array
-    dated: Dated
-    early: bool
+    keys: pa.Array  # Their keys.
+    dated: Dated  # Their days and vectors.
+    early: bool  # Whether pages were left aside that say they are published after tonight.
 
 
 def _lay(found: Stage, width: int, run: Run) -> _Laid:
@@ -165,15 +154,10 @@ def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Followers:
-    """The reports that another leads, by their leaders, in the order in which they are kept.
+    """The reports that another leads, by their leaders, in the order in which they are kept."""
 
-    Attributes:
-        leader: Position of each one's leader, never decreasing.
-        rows: What is kept of them.
-    """
-
-    leader: Positions
-    rows: pa.RecordBatch
+    leader: Positions  # Position of each one's leader, never decreasing.
+    rows: pa.RecordBatch  # What is kept of them.
 
     def members(self, own: pa.RecordBatch, leaders: Positions) -> tuple[Positions, pa.RecordBatch]:
         """How many reports each of `leaders` has, and these: its `own`, then those that it leads."""

@@ -17,19 +17,12 @@ _LABEL: Final = re.compile(r"^\s*[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}:\s+"
 
 @dataclass(frozen=True)
 class Passage:
-    """A chunk as events are found in it.
+    """A chunk as events are found in it."""
 
-    Attributes:
-        text: Its text.
-        title: Title of the document; may be empty.
-        published: Day of the document's publication, if known.
-        start: Where it begins in the document's text.
-    """
-
-    text: str
-    title: str
-    published: date | None
-    start: int
+    text: str  # Its text.
+    title: str  # Title of the document; may be empty.
+    published: date | None  # Day of the document's publication, if known.
+    start: int  # Where it begins in the document's text.
 
     @property
     def first(self) -> bool:
@@ -44,23 +37,14 @@ class Passage:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a chunk.
+    """A sentence of a chunk."""
 
-    Attributes:
-        number: Its number, from 1.
-        start: First character in the chunk.
-        end: One past the last.
-        text: The characters themselves.
-        who: Who says it in a conversation; may be empty.
-        line: Number of its line.
-    """
-
-    number: int
-    start: int
-    end: int
-    text: str
-    who: str
-    line: int
+    number: int  # Its number, from 1.
+    start: int  # First character in the chunk.
+    end: int  # One past the last.
+    text: str  # The characters themselves.
+    who: str  # Who says it in a conversation; may be empty.
+    line: int  # Number of its line.
 
     @property
     def said(self) -> str:

@@ -40,19 +40,12 @@ _CAPITAL: Final = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]+|《")
 
 @dataclass(frozen=True)
 class Report:
-    """An event as a sentence tells it.
+    """An event as a sentence tells it."""
 
-    Attributes:
-        sentence: The sentence.
-        dating: When.
-        title: What happened, in a few words.
-        entities: Names of those that it is about.
-    """
-
-    sentence: Sentence
-    dating: Dating
-    title: str
-    entities: tuple[str, ...]
+    sentence: Sentence  # The sentence.
+    dating: Dating  # When.
+    title: str  # What happened, in a few words.
+    entities: tuple[str, ...]  # Names of those that it is about.
 
 
 @dataclass(frozen=True)

@@ -76,13 +76,9 @@ Return JSON: {"events": [{"sentence": 1, "date": "...", "title": "...", "entitie
 
 @dataclass(frozen=True)
 class EventInput:
-    """A chunk whose events are asked for.
+    """A chunk whose events are asked for."""
 
-    Attributes:
-        passage: The chunk.
-    """
-
-    passage: Passage
+    passage: Passage  # The chunk.
 
     @property
     def quoted(self) -> dict[str, object]:

@@ -28,17 +28,11 @@ _COUNTED: Final = re.compile(
 
 @dataclass(frozen=True)
 class Period:
-    """The days that a TIMEX value means.
+    """The days that a TIMEX value means."""
 
-    Attributes:
-        from_day: The first.
-        to_day: The last.
-        precision: The unit that it is given in; `range` where it names both ends.
-    """
-
-    from_day: date
-    to_day: date
-    precision: str
+    from_day: date  # The first.
+    to_day: date  # The last.
+    precision: str  # The unit that it is given in; `range` where it names both ends.
 
     def contradicts(self, other: Period) -> bool:
         """Whether nothing can have been at both."""

@@ -41,13 +41,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class BuildImages(TableJob):
-    """The images of all documents that repeat no other.
+    """The images of all documents that repeat no other."""
 
-    Attributes:
-        settings: How large an image is, and how often a site uses what is its own.
-    """
-
-    settings: ImageRuleSettings
+    settings: ImageRuleSettings  # How large an image is, and how often a site uses what is its own.
 
     name: ClassVar[str] = "images"
     version: ClassVar[int] = 1
@@ -178,14 +174,10 @@ def _squashed(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Known:
-    """Last night's rows.
+    """Last night's rows."""
 
-    Attributes:
-        table: The rows.
-        of: Document and digest to the first and the number of its rows in the table, which stand together.
-    """
-
-    table: pa.Table
+    table: pa.Table  # The rows.
+    # Document and digest to the first and the number of its rows in the table, which stand together.
     of: Mapping[tuple[str, str], tuple[int, int]]
 
     @staticmethod

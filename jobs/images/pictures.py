@@ -24,17 +24,11 @@ _QUALITY: Final = 80
 
 @dataclass(frozen=True)
 class Jpeg:
-    """A picture.
+    """A picture."""
 
-    Attributes:
-        body: Its bytes.
-        width: Pixels.
-        height: Pixels.
-    """
-
-    body: bytes
-    width: int
-    height: int
+    body: bytes  # Its bytes.
+    width: int  # Pixels.
+    height: int  # Pixels.
 
     @classmethod
     def read(cls, body: bytes) -> Jpeg | None:

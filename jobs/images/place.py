@@ -69,17 +69,11 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Described:
-    """An image that may be placed.
+    """An image that may be placed."""
 
-    Attributes:
-        description: What is said of it; empty where nothing is.
-        title: Title of its page.
-        text: Main text of its page.
-    """
-
-    description: str
-    title: str
-    text: str
+    description: str  # What is said of it; empty where nothing is.
+    title: str  # Title of its page.
+    text: str  # Main text of its page.
 
     @property
     def opening(self) -> str:
@@ -90,17 +84,11 @@ class Described:
 
 @dataclass(frozen=True)
 class Place:
-    """An image beside a paragraph.
+    """An image beside a paragraph."""
 
-    Attributes:
-        paragraph: Position of the paragraph.
-        image: Position of the image.
-        score: Their likeness, in [0, 1].
-    """
-
-    paragraph: int
-    image: int
-    score: float
+    paragraph: int  # Position of the paragraph.
+    image: int  # Position of the image.
+    score: float  # Their likeness, in [0, 1].
 
 
 def relevance(question: str, images: Sequence[Described], encode: Encode) -> Matrix:

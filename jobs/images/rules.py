@@ -28,25 +28,15 @@ _ICON_NAMES: Final = re.compile(r"\b(?:avatar|icon|logo)\b|图标|头像|标志"
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as a page names it.
+    """An image as a page names it."""
 
-    Attributes:
-        url: Its absolute address.
-        alt: Alternative text.
-        caption: Caption.
-        width: Pixels, where the page tells them.
-        height: Pixels, where the page tells them.
-        link: Page that it leads to.
-        site: Site of its page.
-    """
-
-    url: str
-    alt: str | None
-    caption: str | None
-    width: int | None
-    height: int | None
-    link: str | None = None
-    site: str | None = None
+    url: str  # Its absolute address.
+    alt: str | None  # Alternative text.
+    caption: str | None  # Caption.
+    width: int | None  # Pixels, where the page tells them.
+    height: int | None  # Pixels, where the page tells them.
+    link: str | None = None  # Page that it leads to.
+    site: str | None = None  # Site of its page.
 
     @cached_property
     def size(self) -> tuple[int | None, int | None]:

@@ -21,34 +21,21 @@ PAD_TO = 8
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the model.
+    """One call of the model."""
 
-    Attributes:
-        rows: Which texts, shape (n,).
-        ids: Their token ids, int64 of shape (n, length).
-        mask: 1 where there is a token, 0 where there is padding, int64 of shape (n, length).
-    """
-
-    rows: Rows
-    ids: Ids
-    mask: Ids
+    rows: Rows  # Which texts, shape (n,).
+    ids: Ids  # Their token ids, int64 of shape (n, length).
+    mask: Ids  # 1 where there is a token, 0 where there is padding, int64 of shape (n, length).
 
 
 @dataclass(frozen=True)
 class Batching:
-    """How texts share calls.
+    """How texts share calls."""
 
-    Attributes:
-        texts: Most texts of a call.
-        tokens: Most tokens of a call, padding included, unless one text has more.
-        positions: Most tokens that the model reads; None for no limit.
-        pad_id: Token id that fills a text up to its padded length.
-    """
-
-    texts: int
-    tokens: int
-    positions: int | None
-    pad_id: int
+    texts: int  # Most texts of a call.
+    tokens: int  # Most tokens of a call, padding included, unless one text has more.
+    positions: int | None  # Most tokens that the model reads; None for no limit.
+    pad_id: int  # Token id that fills a text up to its padded length.
 
     def calls(self, ids: Sequence[Sequence[int]]) -> Iterator[Call]:
         """Calls for all texts, longest first, so that the last calls, which some workers wait for, are short."""

@@ -134,30 +134,19 @@ def _name(written: str) -> str:
 
 @dataclass(frozen=True)
 class _Look:
-    """What all layers look by: one scale for all, for OpenVINO rounds to bf16 before it only where it is shared.
+    """What all layers look by: one scale for all, for OpenVINO rounds to bf16 before it only where it is shared."""
 
-    Attributes:
-        seen: Whether a token may look at another.
-        scale: What products of queries and keys are multiplied with.
-    """
-
-    seen: Any
-    scale: Any
+    seen: Any  # Whether a token may look at another.
+    scale: Any  # What products of queries and keys are multiplied with.
 
 
 @dataclass(frozen=True)
 class _Encoder:
-    """What writes the operations.
+    """What writes the operations."""
 
-    Attributes:
-        weights: The weights by name.
-        heads: Heads of attention.
-        epsilon: What keeps a layer norm from dividing by 0.
-    """
-
-    weights: Weights
-    heads: int
-    epsilon: float
+    weights: Weights  # The weights by name.
+    heads: int  # Heads of attention.
+    epsilon: float  # What keeps a layer norm from dividing by 0.
 
     def graph(self, layers: int, pooling: Pooling | None) -> Any:
         """Token ids and attention mask, int64 (n, tokens), to one vector per text, (n, d), not normalised.

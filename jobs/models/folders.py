@@ -54,25 +54,15 @@ class ModelError(MachineFaultError):
 
 @dataclass(frozen=True)
 class Model:
-    """A sentence-transformers model on disk.
+    """A sentence-transformers model on disk."""
 
-    Attributes:
-        folder: Folder of the model.
-        transformer: Folder of its transformer and tokenizer, mostly the same.
-        pooling: How token vectors make one vector.
-        dimension: Numbers of a vector.
-        positions: Most tokens that the transformer reads, special ones included; None where it sets no limit.
-        pad_id: Token id that fills a text up to its padded length.
-        lowercase: Whether texts are lower-cased before the tokenizer sees them.
-    """
-
-    folder: Path
-    transformer: Path
-    pooling: Pooling
-    dimension: int
-    positions: int | None
-    pad_id: int
-    lowercase: bool
+    folder: Path  # Folder of the model.
+    transformer: Path  # Folder of its transformer and tokenizer, mostly the same.
+    pooling: Pooling  # How token vectors make one vector.
+    dimension: int  # Numbers of a vector.
+    positions: int | None  # Most tokens that the transformer reads, special ones included; None where it sets no limit.
+    pad_id: int  # Token id that fills a text up to its padded length.
+    lowercase: bool  # Whether texts are lower-cased before the tokenizer sees them.
 
 
 def find_folder(name: str, setting: str = "embed.model") -> Path:

@@ -58,21 +58,13 @@ class Passage:
 
 @dataclass(frozen=True)
 class LineReading:
-    """What the reader makes of a line.
+    """What the reader makes of a line."""
 
-    Attributes:
-        odds: Log odds that it answers against that no line does.
-        yes: Log odds that it answers by yes.
-        start: First character of the words that answer.
-        end: Character behind them.
-        sure: Probability of that span among the spans of the line, in [0, 1].
-    """
-
-    odds: float
-    yes: float
-    start: int
-    end: int
-    sure: float
+    odds: float  # Log odds that it answers against that no line does.
+    yes: float  # Log odds that it answers by yes.
+    start: int  # First character of the words that answer.
+    end: int  # Character behind them.
+    sure: float  # Probability of that span among the spans of the line, in [0, 1].
 
 
 @dataclass(frozen=True)

@@ -65,25 +65,15 @@ class IngestError(QuernError):
 
 @dataclass(frozen=True)
 class Input:
-    """One file to read.
+    """One file to read."""
 
-    Attributes:
-        location: Absolute path, or s3:// address.
-        name: Its name in tables: relative to the input; in a page store the location.
-        path: Path under the input, or the whole path, from which the address is made of a file that is one page.
-        kind: One of `KINDS`; empty where it cannot be told.
-        size: Bytes.
-        version: What tells this content from another: size and time of change, or the ETag.
-        fault: Reason and detail, where it can be listed but not read.
-    """
-
-    location: str
-    name: str
-    path: str
-    kind: str
-    size: int = 0
-    version: str = ""
-    fault: tuple[str, str] | None = None
+    location: str  # Absolute path, or s3:// address.
+    name: str  # Its name in tables: relative to the input; in a page store the location.
+    path: str  # Path under the input, or the whole path, from which the address is made of a file that is one page.
+    kind: str  # One of `KINDS`; empty where it cannot be told.
+    size: int = 0  # Bytes.
+    version: str = ""  # What tells this content from another: size and time of change, or the ETag.
+    fault: tuple[str, str] | None = None  # Reason and detail, where it can be listed but not read.
 
 
 def kind_of(name: str) -> str:

@@ -56,21 +56,13 @@ def _times(fetched_at: pa.Array) -> Longs:
 
 @dataclass(frozen=True)
 class PartRows:
-    """Which rows of a part stay; arrays of one length, over the rows of the part that count.
+    """Which rows of a part stay; arrays of one length, over the rows of the part that count."""
 
-    Attributes:
-        part: The part.
-        lost: Rows with a later version of the same address.
-        removed: Other rows that were removed.
-        gone_at: When the page of a row that has none was found to be gone, else `_NEVER`.
-        unread: Revisits in it of pages whose capture is nowhere.
-    """
-
-    part: Part
-    lost: Bools
-    removed: Bools
-    gone_at: Longs
-    unread: tuple[FileReject, ...] = ()
+    part: Part  # The part.
+    lost: Bools  # Rows with a later version of the same address.
+    removed: Bools  # Other rows that were removed.
+    gone_at: Longs  # When the page of a row that has none was found to be gone, else `_NEVER`.
+    unread: tuple[FileReject, ...] = ()  # Revisits in it of pages whose capture is nowhere.
 
     @property
     def stays(self) -> Bools:

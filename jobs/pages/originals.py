@@ -33,15 +33,10 @@ class OriginalError(QuernError):
 
 @dataclass(frozen=True)
 class Original:
-    """A record of an archive.
+    """A record of an archive."""
 
-    Attributes:
-        head: Its header with the empty line after it; of ARC its line.
-        block: Its content, with the codings it was sent with.
-    """
-
-    head: bytes
-    block: bytes
+    head: bytes  # Its header with the empty line after it; of ARC its line.
+    block: bytes  # Its content, with the codings it was sent with.
 
 
 def original(location: str, offset: int, url: str) -> Original:

@@ -19,16 +19,11 @@ from quern.schemas.words import sentences
 
 @dataclass(frozen=True)
 class Doc2Query(TaskJob[ChunkContext, Pairs]):
-    """Synthetic question-answer pairs, by rules or by a model.
+    """Synthetic question-answer pairs, by rules or by a model."""
 
-    Attributes:
-        settings: How many pairs, and which are left out.
-        generator: What writes them.
-        normalise: The form of the sentences that the rule asks about; answers are quoted as they stand.
-    """
-
-    settings: Doc2QuerySettings = field(default_factory=Doc2QuerySettings)
-    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+    settings: Doc2QuerySettings = field(default_factory=Doc2QuerySettings)  # How many pairs, and which are left out.
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What writes them.
+    # The form of the sentences that the rule asks about; answers are quoted as they stand.
     normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     name: ClassVar[str] = "doc2query"

@@ -25,17 +25,11 @@ _LONGEST_TITLE: Final = 300
 
 @dataclass(frozen=True)
 class ChunkContext:
-    """A chunk and what its document says of it.
+    """A chunk and what its document says of it."""
 
-    Attributes:
-        text: The chunk.
-        title: Title of the document, if it has one.
-        published_at: Publication time of the document, if known.
-    """
-
-    text: str
-    title: str | None = None
-    published_at: datetime | None = None
+    text: str  # The chunk.
+    title: str | None = None  # Title of the document, if it has one.
+    published_at: datetime | None = None  # Publication time of the document, if known.
 
     @property
     def quoted(self) -> dict[str, object]:

@@ -28,23 +28,14 @@ _HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
 @dataclass
 class Conversation(Generic[Input, Output]):
-    """One input on its way to an output.
+    """One input on its way to an output."""
 
-    Attributes:
-        key: What its owner knows it by again.
-        given: The input.
-        good: What of the replies can be used; None where nothing can.
-        problems: What was wrong with the last reply that counts.
-        said: That reply.
-        replies: How many there were.
-    """
-
-    key: Any
-    given: Input
-    good: Output | None = None
-    problems: tuple[Problem, ...] = ()
-    said: str = ""
-    replies: int = 0
+    key: Any  # What its owner knows it by again.
+    given: Input  # The input.
+    good: Output | None = None  # What of the replies can be used; None where nothing can.
+    problems: tuple[Problem, ...] = ()  # What was wrong with the last reply that counts.
+    said: str = ""  # That reply.
+    replies: int = 0  # How many there were.
 
     def messages(self, task: Task[Input, Output]) -> tuple[dict[str, str], ...]:
         """The prompt, and after a reply that failed that reply and what was wrong with it."""

@@ -16,17 +16,11 @@ UNKNOWN: Final = math.nan
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """A logistic model.
+    """A logistic model."""
 
-    Attributes:
-        intercept: Log-odds where every feature has its usual value.
-        weights: Weight of each feature that counts.
-        usual: The value that each of them has on average, which stands in where it is unknown.
-    """
-
-    intercept: float
-    weights: Mapping[str, float]
-    usual: Mapping[str, float]
+    intercept: float  # Log-odds where every feature has its usual value.
+    weights: Mapping[str, float]  # Weight of each feature that counts.
+    usual: Mapping[str, float]  # The value that each of them has on average, which stands in where it is unknown.
 
     def probability(self, features: object) -> float:
         """Probability in (0, 1), given an object that has the features as attributes; NaN is unknown."""

@@ -42,17 +42,11 @@ def fingerprints(identities: Sequence[object]) -> Fingerprints:
 
 @dataclass(frozen=True)
 class Kept(Generic[Output]):
-    """A step whose outputs are remembered.
+    """A step whose outputs are remembered."""
 
-    Attributes:
-        name: Directory of its memos, one for each configuration.
-        output: What it makes of an input.
-        configuration: Everything that its outputs depend on beside its inputs, JSON-like.
-    """
-
-    name: str
-    output: type[Output]
-    configuration: object
+    name: str  # Directory of its memos, one for each configuration.
+    output: type[Output]  # What it makes of an input.
+    configuration: object  # Everything that its outputs depend on beside its inputs, JSON-like.
 
     @property
     def folder(self) -> Path:
@@ -62,15 +56,10 @@ class Kept(Generic[Output]):
 
 @dataclass
 class Remembered:
-    """Where outputs are remembered, by task.
+    """Where outputs are remembered, by task."""
 
-    Attributes:
-        root: The directory.
-        read_only: Whether it was found that nothing can be written there, and told.
-    """
-
-    root: Path
-    read_only: bool = False
+    root: Path  # The directory.
+    read_only: bool = False  # Whether it was found that nothing can be written there, and told.
 
 
 class StepMemo(Generic[Output]):

@@ -27,16 +27,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Done(Generic[Output]):
-    """What came of one input.
+    """What came of one input."""
 
-    Attributes:
-        output: The task's output: the model's where it replied validly, else the rule's.
-        by: The kind of generator that made it: `rules`, `openai`, `vllm`, `local`.
-        problems: What was wrong with the model's last reply, also where the rule stood in for it.
-    """
-
-    output: Output
-    by: str
+    output: Output  # The task's output: the model's where it replied validly, else the rule's.
+    by: str  # The kind of generator that made it: `rules`, `openai`, `vllm`, `local`.
+    # What was wrong with the model's last reply, also where the rule stood in for it.
     problems: tuple[Problem, ...] = ()
 
 

@@ -27,13 +27,9 @@ from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 
 class TaskJob(Job, Generic[Input, Output]):
-    """A job that does one task for each row of a table, by its rule or by a model.
+    """A job that does one task for each row of a table, by its rule or by a model."""
 
-    Attributes:
-        generator: What carries out the task.
-    """
-
-    generator: GeneratorSettings
+    generator: GeneratorSettings  # What carries out the task.
 
     @property
     @abstractmethod

@@ -29,28 +29,18 @@ Output = TypeVar("Output", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with an output.
+    """Something wrong with an output."""
 
-    Attributes:
-        reason: Code, such as `ungrounded`.
-        detail: What exactly, in words that the model is told and a person can read.
-    """
-
-    reason: str
-    detail: str
+    reason: str  # Code, such as `ungrounded`.
+    detail: str  # What exactly, in words that the model is told and a person can read.
 
 
 @dataclass(frozen=True)
 class Checked(Generic[Output]):
-    """What of an output can be used.
+    """What of an output can be used."""
 
-    Attributes:
-        good: The part that can; None where nothing can.
-        problems: What is wrong with the rest.
-    """
-
-    good: Output | None
-    problems: tuple[Problem, ...] = ()
+    good: Output | None  # The part that can; None where nothing can.
+    problems: tuple[Problem, ...] = ()  # What is wrong with the rest.
 
 
 def _accept(_: Any, output: Output) -> Checked[Output]:

@@ -29,32 +29,20 @@ _SAMPLE: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the cells of a table are written.
+    """How the cells of a table are written."""
 
-    Attributes:
-        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
-        escape: What stands before a quote within a quoted cell that is not doubled, or before itself.
-        skip: Lines before the header.
-    """
-
-    delimiter: str = ","
-    escape: str | None = None
-    skip: int = 0
+    delimiter: str = ","  # What sets cells apart, where no line before the header says so (`sep=;`).
+    escape: str | None = None  # What stands before a quote within a quoted cell that is not doubled, or before itself.
+    skip: int = 0  # Lines before the header.
 
 
 @dataclass(frozen=True)
 class DelimitedRow:
-    """A row.
+    """A row."""
 
-    Attributes:
-        line: Number of its first line, counted from 1.
-        cells: As many as the header has, or fewer.
-        fault: What is wrong with it; empty where nothing is.
-    """
-
-    line: int
-    cells: Sequence[str]
-    fault: str = ""
+    line: int  # Number of its first line, counted from 1.
+    cells: Sequence[str]  # As many as the header has, or fewer.
+    fault: str = ""  # What is wrong with it; empty where nothing is.
 
 
 @dataclass(frozen=True)

@@ -54,15 +54,11 @@ class UnfitDocumentError(ValueError):
 
 @dataclass(frozen=True)
 class Given:
-    """A document as it was given.
+    """A document as it was given."""
 
-    Attributes:
-        fields: Those of `DOCUMENT_FIELDS` that it has, as strings, and `metadata`, strings by their names.
-        unread: Reason and detail of each value that was left out.
-    """
-
+    # Those of `DOCUMENT_FIELDS` that it has, as strings, and `metadata`, strings by their names.
     fields: dict[str, Any]
-    unread: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)  # Reason and detail of each value that was left out.
 
 
 def given_document(said: object, names: Mapping[str, str] | None = None, day_first: bool | None = None) -> Given:

@@ -58,16 +58,12 @@ _FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 @dataclass(frozen=True)
 class MarkdownText:
-    """A Markdown text without its front matter.
-
-    Attributes:
-        stated: What the front matter states, by the names of fields of documents; what it says beside by its names.
-        unread: What of it is no YAML, and what became of that.
-    """
+    """A Markdown text without its front matter."""
 
     text: str
+    # What the front matter states, by the names of fields of documents; what it says beside by its names.
     stated: Mapping[str, Any] = field(default_factory=dict)
-    unread: Sequence[str] = ()
+    unread: Sequence[str] = ()  # What of it is no YAML, and what became of that.
 
 
 def silent_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -20,19 +20,12 @@ from quern.schemas.words.terms import STOP_WORDS
 
 @dataclass(frozen=True)
 class Name:
-    """A name that a text gives.
+    """A name that a text gives."""
 
-    Attributes:
-        start: First character, a title before the name among them.
-        end: Character after the last.
-        text: The characters themselves.
-        role: What it seems to name.
-    """
-
-    start: int
-    end: int
-    text: str
-    role: Literal["person", "place", "other"]
+    start: int  # First character, a title before the name among them.
+    end: int  # Character after the last.
+    text: str  # The characters themselves.
+    role: Literal["person", "place", "other"]  # What it seems to name.
 
 
 _TITLE: Final = (

@@ -175,21 +175,13 @@ def _repetition(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
 
 @dataclass(frozen=True)
 class _Grams:
-    """The n-grams of a text.
+    """The n-grams of a text."""
 
-    Attributes:
-        length: n.
-        words: A number for each word; equal numbers, equal words, shape (words,).
-        numbers: The same for each n-gram, shape (words - n + 1,).
-        first: For each number where it occurs first.
-        counts: For each number how often it occurs.
-    """
-
-    length: int
-    words: Array
-    numbers: Array
-    first: Array
-    counts: Array
+    length: int  # n.
+    words: Array  # A number for each word; equal numbers, equal words, shape (words,).
+    numbers: Array  # The same for each n-gram, shape (words - n + 1,).
+    first: Array  # For each number where it occurs first.
+    counts: Array  # For each number how often it occurs.
 
     @classmethod
     def of_words(cls, words: list[str]) -> _Grams:

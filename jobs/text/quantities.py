@@ -16,22 +16,15 @@ from quern.schemas.words.patterns import lazy_pattern
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that a text gives.
+    """A number that a text gives."""
 
-    Attributes:
-        start: First character, a currency sign before the number among them.
-        end: Character after the last of the number and its unit.
-        value: The number itself: 1.2 million is 1200000.
-        unit: What is counted, in the singular and in lower case (`metre`, `per cent`, `seat`); `o'clock` for a time of
-            day, whose value is in hours; empty where the text names none.
-        text: The characters themselves.
-    """
-
-    start: int
-    end: int
-    value: float
+    start: int  # First character, a currency sign before the number among them.
+    end: int  # Character after the last of the number and its unit.
+    value: float  # The number itself: 1.2 million is 1200000.
+    # What is counted, in the singular and in lower case (`metre`, `per cent`, `seat`); `o'clock` for a time of day,
+    # whose value is in hours; empty where the text names none.
     unit: str
-    text: str
+    text: str  # The characters themselves.
 
 
 _WORDS: Final = (

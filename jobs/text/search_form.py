@@ -34,13 +34,9 @@ _FOREIGN_SHARE: Final = 0.3
 
 @dataclass(frozen=True)
 class SearchForm:
-    """Gives a text the form in which it is searched.
+    """Gives a text the form in which it is searched."""
 
-    Attributes:
-        settings: What is unified.
-    """
-
-    settings: NormaliseSettings = field(default_factory=NormaliseSettings)
+    settings: NormaliseSettings = field(default_factory=NormaliseSettings)  # What is unified.
 
     def __call__(self, text: str) -> str:
         """`text` as it is searched."""

@@ -8,17 +8,11 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """Personal data at `text[start:end]`.
+    """Personal data at `text[start:end]`."""
 
-    Attributes:
-        start: First character.
-        end: One past the last character.
-        type: Name of the type, as in its mark: EMAIL, PHONE...
-    """
-
-    start: int
-    end: int
-    type: str
+    start: int  # First character.
+    end: int  # One past the last character.
+    type: str  # Name of the type, as in its mark: EMAIL, PHONE...
 
 
 def disjoint(spans: Iterable[Span]) -> list[Span]:

@@ -20,19 +20,12 @@ _COLUMNS: Final = 3  # Narrower tables hold labels and values: their first row i
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table below its header.
+    """A row of a table below its header."""
 
-    Attributes:
-        line: Number of its line in the text, from 0.
-        cells: The texts of its cells; the first is its label.
-        header: The texts of the cells of the header; empty where the table has none.
-        header_line: Number of the header's line; None where the table has none.
-    """
-
-    line: int
-    cells: tuple[str, ...]
-    header: tuple[str, ...]
-    header_line: int | None
+    line: int  # Number of its line in the text, from 0.
+    cells: tuple[str, ...]  # The texts of its cells; the first is its label.
+    header: tuple[str, ...]  # The texts of the cells of the header; empty where the table has none.
+    header_line: int | None  # Number of the header's line; None where the table has none.
 
     @property
     def labelled(self) -> str:

@@ -10,21 +10,13 @@ from typing import Final, NamedTuple
 
 
 class WordShares(NamedTuple):
-    """Shares of the question's words, weighted by rarity, in [0, 1]; each counts the words that none before it has.
+    """Shares of the question's words, weighted by rarity, in [0, 1]; each counts the words that none before it has."""
 
-    Attributes:
-        own: Those of the line, with its speaker and the header of its table.
-        before: Those of the line before.
-        after: Those of the next line.
-        title: Those of the title.
-        chunk: Those that only the rest of the chunk has.
-    """
-
-    own: float
-    before: float
-    after: float
-    title: float
-    chunk: float
+    own: float  # Those of the line, with its speaker and the header of its table.
+    before: float  # Those of the line before.
+    after: float  # Those of the next line.
+    title: float  # Those of the title.
+    chunk: float  # Those that only the rest of the chunk has.
 
 
 # A conditional logit over the lines of the evidence, fitted to lihua_world, musique_train100, cmrc2018 and the sample

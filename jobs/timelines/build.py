@@ -26,25 +26,15 @@ from quern.schemas.tables import TIMELINES, Table
 
 @dataclass(frozen=True)
 class Event:
-    """An event as timelines are made of it.
+    """An event as timelines are made of it."""
 
-    Attributes:
-        event_id: Its key.
-        from_day: First day.
-        to_day: Last day.
-        precision: Unit of its date.
-        title: What happened.
-        entities: Whom it names.
-        sources: How many reports there are of it.
-    """
-
-    event_id: str
-    from_day: datetime
-    to_day: datetime
-    precision: str
-    title: str
-    entities: tuple[str, ...]
-    sources: int
+    event_id: str  # Its key.
+    from_day: datetime  # First day.
+    to_day: datetime  # Last day.
+    precision: str  # Unit of its date.
+    title: str  # What happened.
+    entities: tuple[str, ...]  # Whom it names.
+    sources: int  # How many reports there are of it.
 
     @property
     def place(self) -> tuple[datetime, datetime, str]:
@@ -59,19 +49,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Topic:
-    """Events that have something in common.
+    """Events that have something in common."""
 
-    Attributes:
-        kind: What that is.
-        key: By which the topic is known; empty for a community, which its events make.
-        name: What it is called; empty for a community.
-        events: The events, in the order of time.
-    """
-
-    kind: str
-    key: str
-    name: str
-    events: tuple[Event, ...]
+    kind: str  # What that is.
+    key: str  # By which the topic is known; empty for a community, which its events make.
+    name: str  # What it is called; empty for a community.
+    events: tuple[Event, ...]  # The events, in the order of time.
 
     @property
     def timeline_id(self) -> str:
@@ -87,13 +70,9 @@ class Topic:
 
 @dataclass(frozen=True)
 class BuildTimelines(TableJob):
-    """The timelines of all topics that have events enough.
+    """The timelines of all topics that have events enough."""
 
-    Attributes:
-        settings: How many events and keywords they have.
-    """
-
-    settings: TimelineSettings
+    settings: TimelineSettings  # How many events and keywords they have.
 
     name: ClassVar[str] = "timelines"
     version: ClassVar[int] = 2
@@ -191,17 +170,11 @@ class BuildTimelines(TableJob):
 
 @dataclass(frozen=True)
 class _Read:
-    """An event and what its topics are found by.
+    """An event and what its topics are found by."""
 
-    Attributes:
-        event: The event.
-        chunk: Chunk whose report was kept.
-        documents: Documents of all reports.
-    """
-
-    event: Event
-    chunk: str
-    documents: tuple[str, ...]
+    event: Event  # The event.
+    chunk: str  # Chunk whose report was kept.
+    documents: tuple[str, ...]  # Documents of all reports.
 
 
 def _read(events: Stage) -> list[_Read]:

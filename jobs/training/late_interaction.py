@@ -39,21 +39,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Example:
-    """A question and the lines of several pages.
+    """A question and the lines of several pages."""
 
-    Attributes:
-        question: Its token ids.
-        lines: Those of each line.
-        before: Of each line the number of the line before it; -1 at the beginning of a page.
-        right: Of each line, whether it answers.
-        score: Of each line the log odds by shared words.
-    """
-
-    question: list[int]
-    lines: list[list[int]]
-    before: torch.Tensor
-    right: torch.Tensor
-    score: torch.Tensor
+    question: list[int]  # Its token ids.
+    lines: list[list[int]]  # Those of each line.
+    before: torch.Tensor  # Of each line the number of the line before it; -1 at the beginning of a page.
+    right: torch.Tensor  # Of each line, whether it answers.
+    score: torch.Tensor  # Of each line the log odds by shared words.
 
 
 class Net(nn.Module):  # type: ignore[misc]
@@ -148,21 +140,13 @@ class Examples:
 
 @dataclass(frozen=True)
 class Training:
-    """A run.
+    """A run."""
 
-    Attributes:
-        files: Pages to train on; questions of a file that is named twice count twice.
-        out: Where the weights go.
-        steps: Batches of 16 questions.
-        rate: The learning rate; it falls evenly to a hundredth.
-        seed: Of everything that is left to chance.
-    """
-
-    files: Sequence[Path]
-    out: Path
-    steps: int
-    rate: float = 2e-3
-    seed: int = 0
+    files: Sequence[Path]  # Pages to train on; questions of a file that is named twice count twice.
+    out: Path  # Where the weights go.
+    steps: int  # Batches of 16 questions.
+    rate: float = 2e-3  # The learning rate; it falls evenly to a hundredth.
+    seed: int = 0  # Of everything that is left to chance.
 
     def run(self) -> dict[str, float]:
         """Train, and write the weights; a run takes minutes, so none is gone on with.

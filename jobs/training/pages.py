@@ -66,21 +66,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a page.
-
-    Attributes:
-        right: The numbers of the lines that answer it, from 0; empty where nothing does.
-        kind: What kind of answer it asks for.
-        answer: The words of the first right line that answer; empty where they are not known.
-        yes: Whether the lines say yes; None where that is not asked.
-    """
+    """A question about a page."""
 
     question: str
     page: Page
-    right: frozenset[int]
-    kind: Kind | None = None
-    answer: str = ""
-    yes: bool | None = None
+    right: frozenset[int]  # The numbers of the lines that answer it, from 0; empty where nothing does.
+    kind: Kind | None = None  # What kind of answer it asks for.
+    answer: str = ""  # The words of the first right line that answer; empty where they are not known.
+    yes: bool | None = None  # Whether the lines say yes; None where that is not asked.
 
 
 def read_pages(files: Iterable[Path]) -> list[Question]:
@@ -135,50 +128,32 @@ def _questions(match: re.Match[str], page: Page, twin: Page) -> Iterator[Questio
 
 @dataclass(frozen=True)
 class Target:
-    """A window to read and what there is to learn of it.
-
-    Attributes:
-        passages: Its lines.
-        right: Of each passage and line, whether it answers.
-        span: Passage, line, first and last character of the words that answer; None where they are not known.
-        kind: Number of the kind of answer among `KINDS`; None where it is not known.
-        yes: Whether the right lines say yes; None where that is not asked.
-    """
+    """A window to read and what there is to learn of it."""
 
     question: str
-    passages: Sequence[Passage]
-    right: Sequence[Sequence[bool]]
+    passages: Sequence[Passage]  # Its lines.
+    right: Sequence[Sequence[bool]]  # Of each passage and line, whether it answers.
+    # Passage, line, first and last character of the words that answer; None where they are not known.
     span: tuple[int, int, int, int] | None
-    kind: int | None
-    yes: bool | None
+    kind: int | None  # Number of the kind of answer among `KINDS`; None where it is not known.
+    yes: bool | None  # Whether the right lines say yes; None where that is not asked.
 
 
 @dataclass(frozen=True)
 class Chances:
-    """How windows are drawn. None of the numbers was swept; measured windows leave as little to chance as use does.
+    """How windows are drawn. None of the numbers was swept; measured windows leave as little to chance as use does."""
 
-    Attributes:
-        lines: Least and most of the lines that share the most words with the question.
-        noise: What chance adds to shared words.
-        others: Probability that pages of other archives are among the candidates.
-        alone: Probability that the other pages of its archive are not.
-        before: Probability that the line before a likely line is shown.
-        left_out: Probability that the right lines are left out, so that nothing answers.
-        further: Probability that the lines are those that come next to the likeliest: mostly none of them answers,
-            as in most windows of a question that is read in several.
-        alone_asked: Probability that the question stands alone: its kind is known without any line.
-        shuffled: Probability that the pages stand in random order.
-    """
-
-    lines: tuple[int, int] = (3, 13)
-    noise: float = 0.5
-    others: float = 0.6
-    alone: float = 0.12
-    before: float = 0.8
-    left_out: float = 0.15
+    lines: tuple[int, int] = (3, 13)  # Least and most of the lines that share the most words with the question.
+    noise: float = 0.5  # What chance adds to shared words.
+    others: float = 0.6  # Probability that pages of other archives are among the candidates.
+    alone: float = 0.12  # Probability that the other pages of its archive are not.
+    before: float = 0.8  # Probability that the line before a likely line is shown.
+    left_out: float = 0.15  # Probability that the right lines are left out, so that nothing answers.
+    # Probability that the lines are those that come next to the likeliest: mostly none of them answers, as in most
+    # windows of a question that is read in several.
     further: float = 0.25
-    alone_asked: float = 0.03
-    shuffled: float = 0.3
+    alone_asked: float = 0.03  # Probability that the question stands alone: its kind is known without any line.
+    shuffled: float = 0.3  # Probability that the pages stand in random order.
 
 
 MEASURED: Final = Chances(

@@ -258,28 +258,17 @@ def _of_yes(yes: torch.Tensor, batch: Batch) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Training:
-    """A run.
+    """A run."""
 
-    Attributes:
-        files: Pages to train on; questions of a file that is named twice count twice.
-        out: Where the weights go; the checkpoint lies beside it.
-        steps: Batches of the run.
-        begin: A reader to go on from; None for the embedding model.
-        rate: The highest learning rate; it falls evenly to 0 after `warm` steps.
-        seed: Of everything that is left to chance.
-        device: `cpu` or `cuda`.
-        saved: Steps between two checkpoints.
-    """
-
-    files: Sequence[Path]
-    out: Path
-    steps: int
-    begin: Path | None = None
-    rate: float = 1e-4
+    files: Sequence[Path]  # Pages to train on; questions of a file that is named twice count twice.
+    out: Path  # Where the weights go; the checkpoint lies beside it.
+    steps: int  # Batches of the run.
+    begin: Path | None = None  # A reader to go on from; None for the embedding model.
+    rate: float = 1e-4  # The highest learning rate; it falls evenly to 0 after `warm` steps.
     warm: int = 60
-    seed: int = 0
-    device: str = "cpu"
-    saved: int = 250
+    seed: int = 0  # Of everything that is left to chance.
+    device: str = "cpu"  # `cpu` or `cuda`.
+    saved: int = 250  # Steps between two checkpoints.
 
     @property
     def checkpoint(self) -> Path:

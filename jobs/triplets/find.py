@@ -36,15 +36,10 @@ def _version(name: str) -> str:
 
 @dataclass(frozen=True)
 class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
-    """The triplets of each chunk, by rule or by a model.
+    """The triplets of each chunk, by rule or by a model."""
 
-    Attributes:
-        settings: How many, and how sentences are read.
-        generator: What finds them.
-    """
-
-    settings: TripletSettings = field(default_factory=TripletSettings)
-    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+    settings: TripletSettings = field(default_factory=TripletSettings)  # How many, and how sentences are read.
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What finds them.
 
     name: ClassVar[str] = "triplets"
     version: ClassVar[int] = 4

@@ -31,40 +31,24 @@ _BORN: Final = re.compile(r"\bborn (?:in|on|at)$|出生于$|毕业于$")
 
 @dataclass(frozen=True)
 class Page:
-    """A document as entities need it.
+    """A document as entities need it."""
 
-    Attributes:
-        title: Its title; may be empty.
-        site: Its site; may be empty.
-        others: Titles of its copies, and names in addresses that led to it.
-    """
-
-    title: str
-    site: str
-    others: tuple[str, ...] = ()
+    title: str  # Its title; may be empty.
+    site: str  # Its site; may be empty.
+    others: tuple[str, ...] = ()  # Titles of its copies, and names in addresses that led to it.
 
 
 @dataclass(frozen=True)
 class Told:
-    """A triplet as entities need it.
+    """A triplet as entities need it."""
 
-    Attributes:
-        triplet_id: Its key.
-        doc_id: Its document.
-        subject: The name that its subject is; may be empty.
-        relation: Its relation.
-        object: Its object.
-        object_name: The name that its object is; may be empty.
-        order: What it is sorted by among the facts of an entity.
-    """
-
-    triplet_id: str
-    doc_id: str
-    subject: str
-    relation: str
-    object: str
-    object_name: str
-    order: tuple[str, str, int] = ("", "", 0)
+    triplet_id: str  # Its key.
+    doc_id: str  # Its document.
+    subject: str  # The name that its subject is; may be empty.
+    relation: str  # Its relation.
+    object: str  # Its object.
+    object_name: str  # The name that its object is; may be empty.
+    order: tuple[str, str, int] = ("", "", 0)  # What it is sorted by among the facts of an entity.
 
 
 @dataclass(frozen=True, order=True)
@@ -77,19 +61,12 @@ class Known:
 
 @dataclass
 class Folded:
-    """What is known of an entity.
+    """What is known of an entity."""
 
-    Attributes:
-        forms: Its names, with how often each stands.
-        documents: Documents that state something of it.
-        facts: What they state.
-        kinds: What they say it is.
-    """
-
-    forms: Counter[str] = field(default_factory=Counter)
-    documents: set[str] = field(default_factory=set)
-    facts: set[str] = field(default_factory=set)
-    kinds: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)  # Its names, with how often each stands.
+    documents: set[str] = field(default_factory=set)  # Documents that state something of it.
+    facts: set[str] = field(default_factory=set)  # What they state.
+    kinds: Counter[str] = field(default_factory=Counter)  # What they say it is.
 
 
 def address_name(address: str) -> str:

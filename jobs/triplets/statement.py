@@ -25,23 +25,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """What a chunk states; all three parts stand in it.
+    """What a chunk states; all three parts stand in it."""
 
-    Attributes:
-        subject: Of what it is stated.
-        relation: How the two are related, as worded there.
-        object: To what, or what value it has.
-        start: First character of the sentence or line that states it.
-        end: One past its last.
-        how: What stated it.
-    """
-
-    subject: Part
-    relation: Part
-    object: Part
-    start: int
-    end: int
-    how: How
+    subject: Part  # Of what it is stated.
+    relation: Part  # How the two are related, as worded there.
+    object: Part  # To what, or what value it has.
+    start: int  # First character of the sentence or line that states it.
+    end: int  # One past its last.
+    how: How  # What stated it.
 
     def words(self, text: str) -> tuple[str, str, str]:
         """Subject, relation and object as they stand in the chunk `text`."""
@@ -50,15 +41,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Passage:
-    """A chunk as statements are found in it.
+    """A chunk as statements are found in it."""
 
-    Attributes:
-        text: Its text.
-        title: Title of the document; may be empty.
-    """
-
-    text: str
-    title: str
+    text: str  # Its text.
+    title: str  # Title of the document; may be empty.
 
     @cached_property
     def sentences(self) -> list[Part]:

@@ -58,13 +58,9 @@ Return JSON: {"triplets": [{"sentence": 1, "subject": "...", "relation": "...", 
 
 @dataclass(frozen=True)
 class TripletInput:
-    """A chunk whose triplets are asked for.
+    """A chunk whose triplets are asked for."""
 
-    Attributes:
-        passage: The chunk.
-    """
-
-    passage: Passage
+    passage: Passage  # The chunk.
 
     @property
     def quoted(self) -> dict[str, object]:

@@ -61,27 +61,18 @@ class Told(BaseModel):
 
 
 class Conclusion(BaseModel):
-    """What follows from a drafted answer.
-
-    Attributes:
-        probability: Calibrated probability that the evidence answers the question, in [0, 1].
-        reason: Why the question is refused; None where it is answered.
-        detail: The reason in a sentence; empty where the question is answered.
-        kind: What kind of answer the question asks for, by the reader; `other` where it read nothing.
-        cited: Of each sentence of the answer the numbers of the sentences of the evidence that support it.
-        aligned: What of the question the best of the evidence matches.
-        told: The events that bear on the question, in the order of time; none where it is refused.
-    """
+    """What follows from a drafted answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    probability: float
-    reason: Code | None
-    detail: str
-    kind: str = "other"
+    probability: float  # Calibrated probability that the evidence answers the question, in [0, 1].
+    reason: Code | None  # Why the question is refused; None where it is answered.
+    detail: str  # The reason in a sentence; empty where the question is answered.
+    kind: str = "other"  # What kind of answer the question asks for, by the reader; `other` where it read nothing.
+    # Of each sentence of the answer the numbers of the sentences of the evidence that support it.
     cited: list[list[int]] = []
-    aligned: list[Alignment] = []
-    told: list[Told] = []
+    aligned: list[Alignment] = []  # What of the question the best of the evidence matches.
+    told: list[Told] = []  # The events that bear on the question, in the order of time; none where it is refused.
 
     @property
     def judgement(self) -> Judgement:

@@ -20,36 +20,25 @@ class DifferenceError(QuernError):
 
 @dataclass(frozen=True)
 class PageChange:
-    """A page whose part in the evidence changed.
+    """A page whose part in the evidence changed."""
 
-    Attributes:
-        page: Its URL; its `doc_id` where it has none.
-        what: `new` in the evidence, `gone` from it, or its text there `changed`.
-        cited: Whether the old answer or the new one cites it.
-    """
-
-    page: str
-    what: Literal["new", "gone", "changed"]
-    cited: bool
+    page: str  # Its URL; its `doc_id` where it has none.
+    what: Literal["new", "gone", "changed"]  # `new` in the evidence, `gone` from it, or its text there `changed`.
+    cited: bool  # Whether the old answer or the new one cites it.
 
 
 @dataclass(frozen=True)
 class AnswerChange:
-    """A question whose answer is not what it was.
-
-    Attributes:
-        before: The answer as text; None where the question was not asked.
-        after: The same of the new run.
-        pages: Pages whose part in the evidence changed, cited ones first; none where something else made the change.
-        why: What made it: `evidence`; `question`, asked in other words or in one run only; else `settings`, by which
-            are meant the settings, the model and the version that answered.
-    """
+    """A question whose answer is not what it was."""
 
     query_id: str
     question: str
-    before: str | None
-    after: str | None
+    before: str | None  # The answer as text; None where the question was not asked.
+    after: str | None  # The same of the new run.
+    # Pages whose part in the evidence changed, cited ones first; none where something else made the change.
     pages: tuple[PageChange, ...]
+    # What made it: `evidence`; `question`, asked in other words or in one run only; else `settings`, by which are meant
+    # the settings, the model and the version that answered.
     why: Literal["evidence", "question", "settings"]
 
 

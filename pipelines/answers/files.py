@@ -67,17 +67,11 @@ class _AnswerFiles:
 
 @dataclass
 class Written:
-    """What was written.
+    """What was written."""
 
-    Attributes:
-        questions: Answers, also those that say that there is none.
-        found: Answers that the corpus has.
-        by: How many answers each kind of generator chose the sentences of.
-    """
-
-    questions: int = 0
-    found: int = 0
-    by: Counter[str] = field(default_factory=Counter)
+    questions: int = 0  # Answers, also those that say that there is none.
+    found: int = 0  # Answers that the corpus has.
+    by: Counter[str] = field(default_factory=Counter)  # How many answers each kind of generator chose the sentences of.
 
 
 class RejectFile:

@@ -21,13 +21,9 @@ _DROPPED: Final = "A citation was dropped: "
 
 @dataclass(frozen=True)
 class Violation:
-    """A citation whose quote is not what its document has at its span.
+    """A citation whose quote is not what its document has at its span."""
 
-    Attributes:
-        position: Of the answer, in the batch.
-    """
-
-    position: int
+    position: int  # Of the answer, in the batch.
     query_id: str
     citation: Citation
 

@@ -35,17 +35,11 @@ class OutputError(QuernError):
 
 @dataclass
 class Parts:
-    """The parts of a run in its output directory.
+    """The parts of a run in its output directory."""
 
-    Attributes:
-        folder: Where they are.
-        resumed: Answers that were taken from parts of a run before.
-        anew: Why parts of a run before were not used; empty where they were, or there are none.
-    """
-
-    folder: Path
-    resumed: int = 0
-    anew: str = ""
+    folder: Path  # Where they are.
+    resumed: int = 0  # Answers that were taken from parts of a run before.
+    anew: str = ""  # Why parts of a run before were not used; empty where they were, or there are none.
 
     def begin(self, run: Mapping[str, object]) -> None:
         """Keep the parts of a run of the same kind, and no others."""

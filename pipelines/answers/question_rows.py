@@ -42,14 +42,10 @@ class Row:
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row that has no fields to speak of.
-
-    Attributes:
-        reason: `malformed`, `too_long` or `not_text`.
-    """
+    """A row that has no fields to speak of."""
 
     line: int
-    reason: str
+    reason: str  # `malformed`, `too_long` or `not_text`.
     detail: str
 
 
@@ -69,19 +65,12 @@ def check_readable(path: Path, what: str = "questions") -> None:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a file must have and calls otherwise.
+    """What a file must have and calls otherwise."""
 
-    Attributes:
-        what: What it holds, for messages.
-        needed: Fields that a table must have columns for.
-        names: What the file calls fields, by their names here.
-        mapped: Whether the command has `--map`, which gives `names`.
-    """
-
-    what: str = "questions"
-    needed: Sequence[str] = ("query_id", "question")
-    names: Mapping[str, str] = field(default_factory=dict)
-    mapped: bool = False
+    what: str = "questions"  # What it holds, for messages.
+    needed: Sequence[str] = ("query_id", "question")  # Fields that a table must have columns for.
+    names: Mapping[str, str] = field(default_factory=dict)  # What the file calls fields, by their names here.
+    mapped: bool = False  # Whether the command has `--map`, which gives `names`.
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds, None for none."""

@@ -39,19 +39,12 @@ _EXAMPLE: Final = '{"question": "Who ...?"}'
 
 @dataclass(frozen=True)
 class QuestionReject:
-    """A line that is no question.
+    """A line that is no question."""
 
-    Attributes:
-        line: Its number in the file, from 1; of Parquet that of the row.
-        query_id: Its id, where it has one.
-        reason: Code: `malformed`, `missing`, `empty`, `too_long`, `not_text`, `duplicate`.
-        detail: What exactly, in words.
-    """
-
-    line: int
-    query_id: str | None
-    reason: str
-    detail: str
+    line: int  # Its number in the file, from 1; of Parquet that of the row.
+    query_id: str | None  # Its id, where it has one.
+    reason: str  # Code: `malformed`, `missing`, `empty`, `too_long`, `not_text`, `duplicate`.
+    detail: str  # What exactly, in words.
 
     def json(self) -> str:
         """The reject as a line of `rejects.jsonl`."""
@@ -106,19 +99,15 @@ class QuestionFile:
     """The questions of a file, `-` being JSON lines on standard input; to be read once.
 
     Memory is a digest a question, by which a `query_id` that was used before is known: at most some 200 bytes.
-
-    Attributes:
-        most_characters: `question.max_characters`.
-        read_condition: Reads a condition of a question's `where`; a QuernError of it is a reject.
-        names: What the file calls fields of questions, by the names of these; None where a command has no `--map`.
-        rejected: Rejects so far, by reason.
     """
 
     path: Path
-    most_characters: int = QuestionSettings().max_characters
+    most_characters: int = QuestionSettings().max_characters  # `question.max_characters`.
+    # Reads a condition of a question's `where`; a QuernError of it is a reject.
     read_condition: Callable[[str], object] = void
+    # What the file calls fields of questions, by the names of these; None where a command has no `--map`.
     names: Mapping[str, str] | None = None
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)  # Rejects so far, by reason.
     _made: Counter[str] = field(default_factory=Counter)
 
     def check(self) -> None:

@@ -41,23 +41,14 @@ class Audited:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is audited: the tables of a build, and how they came about.
+    """What is audited: the tables of a build, and how they came about."""
 
-    Attributes:
-        build_id: Name of the build.
-        started_at: When it began.
-        stages: Its tables.
-        reports: The reports of its jobs.
-        steps: Its steps.
-        before: Rows per table of the snapshot before; empty for a first build.
-    """
-
-    build_id: str
-    started_at: datetime
-    stages: Mapping[str, Stage]
-    reports: Sequence[Report]
-    steps: Sequence[StepRecord]
-    before: Mapping[str, int]
+    build_id: str  # Name of the build.
+    started_at: datetime  # When it began.
+    stages: Mapping[str, Stage]  # Its tables.
+    reports: Sequence[Report]  # The reports of its jobs.
+    steps: Sequence[StepRecord]  # Its steps.
+    before: Mapping[str, int]  # Rows per table of the snapshot before; empty for a first build.
 
     @cached_property
     def reasons(self) -> Counter[tuple[str, str]]:

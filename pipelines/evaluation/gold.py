@@ -17,18 +17,14 @@ class GoldDocuments:
     """The documents that questions name; one that is a duplicate is replaced by the document kept for it.
 
     Only the kept copy is searched; to find it is to find the evidence.
-
-    Attributes:
-        evidence: Ids of each question's evidence; an address that no document has stands for itself, and is missed.
-        accepted: Ids that are right to cite: the evidence, and what `also_urls` names.
-        kept: Documents that are duplicates, each with the one that was kept for it.
-        first_of_page: Where several documents have one address, each of them to the first: any one is the page.
     """
 
+    # Ids of each question's evidence; an address that no document has stands for itself, and is missed.
     evidence: list[list[str]]
-    accepted: list[frozenset[str]]
+    accepted: list[frozenset[str]]  # Ids that are right to cite: the evidence, and what `also_urls` names.
+    # Where several documents have one address, each of them to the first: any one is the page.
     first_of_page: Mapping[str, str]
-    kept: Mapping[str, str]
+    kept: Mapping[str, str]  # Documents that are duplicates, each with the one that was kept for it.
 
 
 def gold_documents(snapshot: Snapshot, questions: Sequence[Question]) -> GoldDocuments:

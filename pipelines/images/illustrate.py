@@ -33,21 +33,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Candidate:
-    """An image of a page of the evidence.
+    """An image of a page of the evidence."""
 
-    Attributes:
-        row: Its row of the table.
-        title: Title of its page.
-        url: Address of its page.
-        text: Main text of its page.
-        relevance: Likeness of what is said of it and the question; 0 until there is a question.
-    """
-
-    row: Row
-    title: str | None
-    url: str | None
-    text: str
-    relevance: float = 0.0
+    row: Row  # Its row of the table.
+    title: str | None  # Title of its page.
+    url: str | None  # Address of its page.
+    text: str  # Main text of its page.
+    relevance: float = 0.0  # Likeness of what is said of it and the question; 0 until there is a question.
 
     @cached_property
     def said(self) -> Described:
@@ -86,15 +78,10 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
 
 @dataclass(frozen=True)
 class _Eyes:
-    """A model that sees, and what it is shown.
+    """A model that sees, and what it is shown."""
 
-    Attributes:
-        clip: The model.
-        pictures: The pictures of the warehouse.
-    """
-
-    clip: Clip
-    pictures: Pictures
+    clip: Clip  # The model.
+    pictures: Pictures  # The pictures of the warehouse.
 
     @staticmethod
     def of(searcher: Searcher, pictures: Pictures | None, urls: Sequence[str]) -> _Eyes | None:

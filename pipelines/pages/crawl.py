@@ -51,36 +51,21 @@ JOB = "crawl"
 
 
 class CrawlReport(BaseModel):
-    """What one crawl did.
+    """What one crawl did."""
 
-    Attributes:
-        crawl_id: Its name.
-        ended: Why it ended: `finished`, or the setting whose limit was reached.
-        fetched: Pages archived.
-        unchanged: Pages that the server said are as they were.
-        queued: Addresses that were left in the queue.
-        lost: Addresses that gave no page, by reason: rows of `rejects`.
-        not_followed: Links that were not followed, by reason.
-        seconds: Time since it was started, for the last time.
-        files: WARC files.
-        warc_bytes: Their size.
-        pages: Pages that the page store read from them.
-        rejects_checksum: Checksum of the file of what was lost.
-    """
-
-    crawl_id: str
-    ended: str
-    fetched: int
-    unchanged: int
-    queued: int
-    lost: dict[str, int]
-    not_followed: dict[str, int]
-    seconds: float
-    files: list[str]
-    warc_bytes: int
-    pages: int = 0
+    crawl_id: str  # Its name.
+    ended: str  # Why it ended: `finished`, or the setting whose limit was reached.
+    fetched: int  # Pages archived.
+    unchanged: int  # Pages that the server said are as they were.
+    queued: int  # Addresses that were left in the queue.
+    lost: dict[str, int]  # Addresses that gave no page, by reason: rows of `rejects`.
+    not_followed: dict[str, int]  # Links that were not followed, by reason.
+    seconds: float  # Time since it was started, for the last time.
+    files: list[str]  # WARC files.
+    warc_bytes: int  # Their size.
+    pages: int = 0  # Pages that the page store read from them.
     settings: CrawlSettings = Field(default_factory=CrawlSettings)
-    rejects_checksum: str = ""
+    rejects_checksum: str = ""  # Checksum of the file of what was lost.
 
     def line(self) -> str:
         """The report as key=value pairs."""

@@ -28,15 +28,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class CrawlFiles:
-    """The files that tell of one crawl.
+    """The files that tell of one crawl."""
 
-    Attributes:
-        folder: Where they are.
-        crawl_id: Name of the crawl.
-    """
-
-    folder: Path
-    crawl_id: str
+    folder: Path  # Where they are.
+    crawl_id: str  # Name of the crawl.
 
     @property
     def report(self) -> Path:

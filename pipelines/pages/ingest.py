@@ -33,39 +33,23 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What one ingest did.
+    """What one ingest did."""
 
-    Attributes:
-        files: Files that the sources name.
-        reused: Files of those that the store held already, unchanged.
-        pages: Pages read from the others, one per capture.
-        rejects: What was left out of the others.
-        warnings: What was noted of pages that were kept, without a value.
-        seconds: Time it took.
-        engine: What read them: `local`, `spark`, or `none`.
-        records: Archives' records by type, from the others.
-        first_reject: Where and why the first for the most frequent reason was left out; empty where nothing was lost.
-        first_warning: The same of the warnings.
-        reasons: Rejects and warnings by reason, the most frequent first.
-        missing: Documents of earlier ingests of the sources whose files are missing now, and which were kept.
-        removed: The same of those that were removed.
-        missing_files: Names of the first of these files.
-    """
-
-    files: int
-    reused: int
-    pages: int
-    rejects: int
-    seconds: float
-    engine: str
-    records: dict[str, int] = field(default_factory=dict)
+    files: int  # Files that the sources name.
+    reused: int  # Files of those that the store held already, unchanged.
+    pages: int  # Pages read from the others, one per capture.
+    rejects: int  # What was left out of the others.
+    seconds: float  # Time it took.
+    engine: str  # What read them: `local`, `spark`, or `none`.
+    records: dict[str, int] = field(default_factory=dict)  # Archives' records by type, from the others.
+    # Where and why the first for the most frequent reason was left out; empty where nothing was lost.
     first_reject: str = ""
-    warnings: int = 0
-    first_warning: str = ""
-    reasons: dict[str, int] = field(default_factory=dict)
-    missing: int = 0
-    removed: int = 0
-    missing_files: list[str] = field(default_factory=list)
+    warnings: int = 0  # What was noted of pages that were kept, without a value.
+    first_warning: str = ""  # The same of the warnings.
+    reasons: dict[str, int] = field(default_factory=dict)  # Rejects and warnings by reason, the most frequent first.
+    missing: int = 0  # Documents of earlier ingests of the sources whose files are missing now, and which were kept.
+    removed: int = 0  # The same of those that were removed.
+    missing_files: list[str] = field(default_factory=list)  # Names of the first of these files.
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -183,15 +167,10 @@ def _is_one_file(name: str, other: str, root: Path) -> bool:
 
 @dataclass(frozen=True)
 class MissingDocuments:
-    """What earlier ingests of some sources read and these do not have any more.
+    """What earlier ingests of some sources read and these do not have any more."""
 
-    Attributes:
-        files: Documents of each file that is missing, by the file's name.
-        total: Documents of all files of the sources.
-    """
-
-    files: dict[str, int]
-    total: int
+    files: dict[str, int]  # Documents of each file that is missing, by the file's name.
+    total: int  # Documents of all files of the sources.
 
     @property
     def documents(self) -> int:

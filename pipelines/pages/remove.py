@@ -37,21 +37,15 @@ class NothingToRemoveError(QuernError):
 
 @dataclass(frozen=True)
 class Removal:
-    """What a removal removes.
+    """What a removal removes."""
 
-    Attributes:
-        documents: Id, title, address and page of each document of a snapshot.
-        pages: Addresses of the pages.
-        copies: Ids of documents that repeat one of them, and stay.
-        files: Files outside of the warehouse that the pages were read from, and that are there.
-        kept: Archives in the warehouse in which the pages could not be erased.
-    """
-
+    # Id, title, address and page of each document of a snapshot.
     documents: list[dict[str, str | None]] = field(default_factory=list)
-    pages: list[str] = field(default_factory=list)
-    copies: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)  # Addresses of the pages.
+    copies: list[str] = field(default_factory=list)  # Ids of documents that repeat one of them, and stay.
+    # Files outside of the warehouse that the pages were read from, and that are there.
     files: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)  # Archives in the warehouse in which the pages could not be erased.
 
 
 def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Removal:

@@ -201,17 +201,11 @@ class Clauses(Batch):
 
 @dataclass(frozen=True)
 class Recipe:
-    """A way to rank chunks.
+    """A way to rank chunks."""
 
-    Attributes:
-        name: Name on the command line.
-        citation: Where it comes from.
-        rank: Ranks the chunks for a batch of questions.
-    """
-
-    name: str
-    citation: str
-    rank: Callable[[Batch], Ranking]
+    name: str  # Name on the command line.
+    citation: str  # Where it comes from.
+    rank: Callable[[Batch], Ranking]  # Ranks the chunks for a batch of questions.
 
 
 class _QuestionVector(BaseModel):

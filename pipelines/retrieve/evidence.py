@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -33,19 +33,12 @@ _CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "
 
 @dataclass(frozen=True)
 class Found:
-    """What was found for one question.
+    """What was found for one question."""
 
-    Attributes:
-        hits: The best chunks, best first.
-        evidence: What there is to answer from: the text of each hit, and its nodes.
-        path: The strongest nodes that led to the hits.
-        search: The rounds that found them, where there were rounds.
-    """
-
-    hits: list[Hit]
-    evidence: list[Evidence]
-    path: list[PathNode]
-    search: Search | None = None
+    hits: list[Hit]  # The best chunks, best first.
+    evidence: list[Evidence]  # What there is to answer from: the text of each hit, and its nodes.
+    path: list[PathNode]  # The strongest nodes that led to the hits.
+    search: Search | None = None  # The rounds that found them, where there were rounds.
 
 
 def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> Found:
@@ -171,8 +164,7 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
     ids = graph.nodes.keys.take(pa.array(reached.node[kept])).to_pylist()
     owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[reached.node[kept]])).to_pylist()
     texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])
-    kinds = graph.followed
-    followed = sum(kinds.values(), start=graph.edges)
+    followed = graph.edges + graph.mentions
     incoming = sparse.csc_array(followed) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
     before: dict[tuple[int, int], tuple[int, int]] = {}
     # Kept nodes come hop by hop, so the node before is known when its neighbours come.
@@ -188,16 +180,16 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
                 similarity=float(reached.similarity[at]),
                 hop=hop,
                 via=None if via is None else graph.nodes.keys[via].as_py(),
-                edge=None if via is None else _kind(kinds, via, node),
+                edge=None if via is None else _kind(graph.mentions, via, node),
             )
         )
     return rows
 
 
-def _kind(kinds: Mapping[str, sparse.csr_array], source: int, target: int) -> str:
-    """Kind of the edge between two nodes; where there are several, that of what is near is named last."""
-    has = (kind for kind, edges in kinds.items() if target in edges.indices[slice(*edges.indptr[source : source + 2])])
-    return next(has, "neighbour")
+def _kind(mentions: sparse.csr_array, source: int, target: int) -> str:
+    """Kind of the edge between two nodes; where there are both, a mention."""
+    named = mentions.indices[slice(*mentions.indptr[source : source + 2])]
+    return "mention" if target in named else "neighbour"
 
 
 def _via(

@@ -75,23 +75,14 @@ class UnknownColumnError(FilterError):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one column.
+    """A condition on one column."""
 
-    Attributes:
-        table: `documents` or `chunks`.
-        column: Name of the column.
-        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
-        least: The value, or where it is a date its first moment; of `in` that of its first value.
-        most: The same, or the last moment of a date: `=2024-05` is all of May.
-        others: The same of the other values of `in`.
-    """
-
-    table: str
-    column: str
-    operator: str
-    least: object
-    most: object
-    others: tuple[tuple[object, object], ...] = ()
+    table: str  # `documents` or `chunks`.
+    column: str  # Name of the column.
+    operator: str  # One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
+    least: object  # The value, or where it is a date its first moment; of `in` that of its first value.
+    most: object  # The same, or the last moment of a date: `=2024-05` is all of May.
+    others: tuple[tuple[object, object], ...] = ()  # The same of the other values of `in`.
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
@@ -301,15 +292,10 @@ def _metadata_names(searcher: Searcher) -> list[str]:
 
 @dataclass(frozen=True)
 class Allowed:
-    """Which chunks may be found for each question.
+    """Which chunks may be found for each question."""
 
-    Attributes:
-        masks: One row for each different filter, shape (filters, chunks).
-        of_question: Which filter each question has, shape (questions,).
-    """
-
-    masks: Mask
-    of_question: Positions
+    masks: Mask  # One row for each different filter, shape (filters, chunks).
+    of_question: Positions  # Which filter each question has, shape (questions,).
 
     def each(self) -> list[tuple[Positions, Mask]]:
         """The questions of each filter, and the chunks that it lets through."""

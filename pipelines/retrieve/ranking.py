@@ -20,34 +20,21 @@ _GAP: Final = 0.001
 
 @dataclass(frozen=True)
 class Reached:
-    """The nodes that a recipe reached, sorted by question and node; arrays of one length.
+    """The nodes that a recipe reached, sorted by question and node; arrays of one length."""
 
-    Attributes:
-        question: Position of the question.
-        node: Position of the node.
-        hop: 0 where the question matched the node, else hops along edges.
-        similarity: Cosine of question and node.
-    """
-
-    question: Positions
-    node: Positions
-    hop: npt.NDArray[np.int32]
-    similarity: Floats
+    question: Positions  # Position of the question.
+    node: Positions  # Position of the node.
+    hop: npt.NDArray[np.int32]  # 0 where the question matched the node, else hops along edges.
+    similarity: Floats  # Cosine of question and node.
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Chunks per question, best first, and how they were found.
+    """Chunks per question, best first, and how they were found."""
 
-    Attributes:
-        chunks: The chunks.
-        reached: The nodes that led there, where nodes were used.
-        searches: Of each question the rounds, where there were rounds.
-    """
-
-    chunks: Scored
-    reached: Reached | None = None
-    searches: Sequence[Search] | None = None
+    chunks: Scored  # The chunks.
+    reached: Reached | None = None  # The nodes that led there, where nodes were used.
+    searches: Sequence[Search] | None = None  # Of each question the rounds, where there were rounds.
 
 
 def with_edges(

@@ -63,21 +63,13 @@ class _Best:
 
 @dataclass(frozen=True)
 class _Joined:
-    """Chunks that share a name with one of the best; arrays of one length.
+    """Chunks that share a name with one of the best; arrays of one length."""
 
-    Attributes:
-        question: Position of the question.
-        source: The chunk that was found.
-        target: The chunk that shares a name with it.
-        strength: Rarity of the name over the rank of the source's document, in [0, 1].
-        limit: Score of the source.
-    """
-
-    question: Positions
-    source: Positions
-    target: Positions
-    strength: Doubles
-    limit: Doubles
+    question: Positions  # Position of the question.
+    source: Positions  # The chunk that was found.
+    target: Positions  # The chunk that shares a name with it.
+    strength: Doubles  # Rarity of the name over the rank of the source's document, in [0, 1].
+    limit: Doubles  # Score of the source.
 
     def strongest(self, *keys: Positions) -> _Joined:
         """The strongest of all that have the same keys, sorted by the keys, the last of them first."""
@@ -119,15 +111,10 @@ def _shared(batch: Batch, best: _Best) -> _Joined:
 
 @dataclass(frozen=True)
 class _Named:
-    """Names of chunks.
+    """Names of chunks."""
 
-    Attributes:
-        of_chunk: Which names each chunk has, shape (chunks given, names).
-        terms: Which terms of the index each name has, shape (names, terms).
-    """
-
-    of_chunk: sparse.csr_array
-    terms: sparse.csr_array
+    of_chunk: sparse.csr_array  # Which names each chunk has, shape (chunks given, names).
+    terms: sparse.csr_array  # Which terms of the index each name has, shape (names, terms).
 
 
 def _named(searcher: Searcher, chunk: Positions) -> _Named:
@@ -152,17 +139,11 @@ def _within(terms: sparse.csr_array, name: Positions, asked: sparse.csr_array, q
 
 @dataclass(frozen=True)
 class _Holders:
-    """The chunks that have each name.
+    """The chunks that have each name."""
 
-    Attributes:
-        starts: Where each name's chunks start in `chunk`, shape (names + 1,).
-        chunk: The chunks.
-        rarity: log(N / df) / log(N) of each name, shape (names,); df of N documents have it.
-    """
-
-    starts: Positions
-    chunk: Positions
-    rarity: Doubles
+    starts: Positions  # Where each name's chunks start in `chunk`, shape (names + 1,).
+    chunk: Positions  # The chunks.
+    rarity: Doubles  # log(N / df) / log(N) of each name, shape (names,); df of N documents have it.
 
 
 def _holders(lexical: LexicalIndex, terms: sparse.csr_array, of_chunk: Positions) -> _Holders:

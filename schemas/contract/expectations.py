@@ -34,38 +34,25 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Limits:
-    """What tables are held to in one audit.
+    """What tables are held to in one audit."""
 
-    Attributes:
-        settings: Thresholds.
-        as_of: When the audited build began; nothing can have been published a day later.
-        before: Rows per table of the snapshot before; empty for a first build.
-        measures: What jobs measured of their own results.
-    """
-
-    settings: AuditSettings
-    as_of: datetime
+    settings: AuditSettings  # Thresholds.
+    as_of: datetime  # When the audited build began; nothing can have been published a day later.
+    # Rows per table of the snapshot before; empty for a first build.
     before: Mapping[str, int] = field(default_factory=dict)
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)  # What jobs measured of their own results.
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Something that must hold of a table.
+    """Something that must hold of a table."""
 
-    Attributes:
-        severity: `critical` or `warning`.
-        title: Its name in manifests and messages, where table, column and kind do not make one.
-        notes: Why it must hold, for messages.
-        setting: The setting that its bounds are from, for messages.
-        kind: Last word of the name of all expectations of the class.
-    """
-
-    severity: Severity = field(default="critical", kw_only=True)
+    severity: Severity = field(default="critical", kw_only=True)  # `critical` or `warning`.
+    # Its name in manifests and messages, where table, column and kind do not make one.
     title: str = field(default="", kw_only=True)
-    notes: str = field(default="", kw_only=True)
-    setting: str = field(default="", kw_only=True)
-    kind: ClassVar[str]
+    notes: str = field(default="", kw_only=True)  # Why it must hold, for messages.
+    setting: str = field(default="", kw_only=True)  # The setting that its bounds are from, for messages.
+    kind: ClassVar[str]  # Last word of the name of all expectations of the class.
 
     def name(self, table: str) -> str:
         """Its name, such as `chunks.doc_id references documents`."""

@@ -19,17 +19,12 @@ VECTOR = pa.list_(pa.float32())
 
 @dataclass(frozen=True)
 class Derived:
-    """A column that the audit computes while it reads: what an expectation needs and no table holds.
+    """A column that the audit computes while it reads: what an expectation needs and no table holds."""
 
-    Attributes:
-        name: Name of the column.
-        kind: `length` in characters; `norm` (L2) of a vector; `difference` of the first and the second column.
-        columns: What it is computed from.
-    """
-
-    name: str
+    name: str  # Name of the column.
+    # `length` in characters; `norm` (L2) of a vector; `difference` of the first and the second column.
     kind: Literal["length", "norm", "difference"]
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # What it is computed from.
 
 
 TEXT_LENGTH = Derived("text_length", "length", ("text",))
@@ -38,19 +33,12 @@ VECTOR_NORM = Derived("vector_norm", "norm", ("vector",))
 
 @dataclass(frozen=True)
 class Listing:
-    """How rows are listed below a row that they refer to, when `quern show` shows that.
+    """How rows are listed below a row that they refer to, when `quern show` shows that."""
 
-    Attributes:
-        name: What they are called there, such as `queries`.
-        column: Their column that refers to it.
-        columns: Columns that are shown; none for the key alone.
-        where: A column and the value that it must have; empty for all rows.
-    """
-
-    name: str
-    column: str
-    columns: tuple[str, ...] = ()
-    where: tuple[str, str] | tuple[()] = ()
+    name: str  # What they are called there, such as `queries`.
+    column: str  # Their column that refers to it.
+    columns: tuple[str, ...] = ()  # Columns that are shown; none for the key alone.
+    where: tuple[str, str] | tuple[()] = ()  # A column and the value that it must have; empty for all rows.
 
 
 @dataclass(frozen=True)

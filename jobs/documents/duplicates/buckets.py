@@ -21,17 +21,11 @@ Positions = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PairRule:
-    """Which members of a bucket are compared.
+    """Which members of a bucket are compared."""
 
-    Attributes:
-        whole: Members that are all compared with one another.
-        near: Members before a later one that it is compared with.
-        representatives: Of the first `whole` members those that every later one is compared with.
-    """
-
-    whole: int
-    near: int
-    representatives: int
+    whole: int  # Members that are all compared with one another.
+    near: int  # Members before a later one that it is compared with.
+    representatives: int  # Of the first `whole` members those that every later one is compared with.
 
     @classmethod
     def of(cls, settings: DeduplicateSettings) -> PairRule:

@@ -49,23 +49,14 @@ def least_members(nodes: int, a: Positions, b: Positions) -> Positions:
 
 @dataclass(frozen=True)
 class _Contents:
-    """The texts of this and of the last night, in the order of their digests.
+    """The texts of this and of the last night, in the order of their digests."""
 
-    Attributes:
-        keys: Their digests as two big-endian numbers, ascending, shape (contents, 2).
-        shingles: Distinct shingles, shape (contents,).
-        bands: Band hashes, shape (contents, bands); zeros where there are none.
-        short: Which have no bands.
-        before: Which were there last night.
-        now: Which are there tonight.
-    """
-
-    keys: npt.NDArray[np.uint64]
-    shingles: Positions
-    bands: Positions
-    short: Flags
-    before: Flags
-    now: Flags
+    keys: npt.NDArray[np.uint64]  # Their digests as two big-endian numbers, ascending, shape (contents, 2).
+    shingles: Positions  # Distinct shingles, shape (contents,).
+    bands: Positions  # Band hashes, shape (contents, bands); zeros where there are none.
+    short: Flags  # Which have no bands.
+    before: Flags  # Which were there last night.
+    now: Flags  # Which are there tonight.
 
     @classmethod
     def of(cls, night: Night) -> _Contents:

@@ -45,27 +45,16 @@ DUPLICATES = pa.schema(
 
 @dataclass(frozen=True)
 class Night:
-    """One night's deduplication, as it is given to the comparison.
+    """One night's deduplication, as it is given to the comparison."""
 
-    Attributes:
-        documents: The documents.
-        members: Parquet file of `MEMBERS`, a row per document, in order.
-        signatures: Parquet file of tonight's signatures, a row per distinct text.
-        signatures_before: That of the last night; None on the first.
-        links_before: Directory of the last night's links.
-        links: Directory that tonight's links are to be written to.
-        work: An empty directory for temporary files.
-        settings: The settings.
-    """
-
-    documents: Stage
-    members: Path
-    signatures: Path
-    signatures_before: Path | None
-    links_before: Path | None
-    links: Path
-    work: Path
-    settings: DeduplicateSettings
+    documents: Stage  # The documents.
+    members: Path  # Parquet file of `MEMBERS`, a row per document, in order.
+    signatures: Path  # Parquet file of tonight's signatures, a row per distinct text.
+    signatures_before: Path | None  # That of the last night; None on the first.
+    links_before: Path | None  # Directory of the last night's links.
+    links: Path  # Directory that tonight's links are to be written to.
+    work: Path  # An empty directory for temporary files.
+    settings: DeduplicateSettings  # The settings.
 
 
 def content_keys(column: pa.ChunkedArray) -> Keys:

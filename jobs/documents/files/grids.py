@@ -21,19 +21,12 @@ _SEVERAL_LINES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line.
+    """A straight line."""
 
-    Attributes:
-        level: Whether it is level; otherwise it is upright.
-        at: Its y where it is level, otherwise its x.
-        start: Its left or upper end.
-        end: Its right or lower end.
-    """
-
-    level: bool
-    at: float
-    start: float
-    end: float
+    level: bool  # Whether it is level; otherwise it is upright.
+    at: float  # Its y where it is level, otherwise its x.
+    start: float  # Its left or upper end.
+    end: float  # Its right or lower end.
 
     def crosses(self, edges: tuple[float, float]) -> bool:
         """Whether it goes over most of what is between two edges."""

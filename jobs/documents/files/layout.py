@@ -39,18 +39,13 @@ _MARKER: Final = re.compile(r"[^\w\s]|\(?\w{1,3}[.)]|o")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and its place.
-
-    Attributes:
-        base: Height of the line that it stands on.
-        size: Of its letters.
-    """
+    """A word and its place."""
 
     text: str
     x0: float
     x1: float
-    base: float
-    size: float
+    base: float  # Height of the line that it stands on.
+    size: float  # Of its letters.
     bold: bool = False
 
     @property
@@ -66,23 +61,14 @@ class Word:
 
 @dataclass
 class Page:
-    """What stands on a page.
+    """What stands on a page."""
 
-    Attributes:
-        words: In the order of the file.
-        beside: Lines in other directions, such as a mark along the margin.
-        rules: Straight lines, and the edges of boxes.
-        top: Upper edge of the page.
-        bottom: Lower edge.
-        has_images: Whether it shows pictures.
-    """
-
-    words: list[Word]
-    beside: list[str]
-    rules: list[Rule]
-    top: float
-    bottom: float
-    has_images: bool = False
+    words: list[Word]  # In the order of the file.
+    beside: list[str]  # Lines in other directions, such as a mark along the margin.
+    rules: list[Rule]  # Straight lines, and the edges of boxes.
+    top: float  # Upper edge of the page.
+    bottom: float  # Lower edge.
+    has_images: bool = False  # Whether it shows pictures.
 
 
 @dataclass

@@ -24,14 +24,10 @@ _ENDED: Final = re.compile(r"[.!?:;…。！？]\W*$")
 
 @dataclass
 class _Piece:
-    """A paragraph, or a row of a table.
-
-    Attributes:
-        row: The cells of a row; None for a paragraph.
-    """
+    """A paragraph, or a row of a table."""
 
     text: str
-    row: list[str] | None = None
+    row: list[str] | None = None  # The cells of a row; None for a paragraph.
 
 
 def joined_pages(pages: Sequence[Sequence[Block]]) -> tuple[str, list[int]]:

@@ -51,17 +51,11 @@ _OUT_OF_MEMORY: Final = {
 
 @dataclass
 class ChildError(Exception):
-    """A question that the child did not answer.
+    """A question that the child did not answer."""
 
-    Attributes:
-        reason: `timeout`, `out_of_memory`, `parser_crashed`, or the code that the child gave.
-        detail: What happened, for a person.
-        transient: Whether another try may succeed.
-    """
-
-    reason: str
-    detail: str
-    transient: bool = False
+    reason: str  # `timeout`, `out_of_memory`, `parser_crashed`, or the code that the child gave.
+    detail: str  # What happened, for a person.
+    transient: bool = False  # Whether another try may succeed.
 
 
 class FileFault(Exception):  # noqa: N818 - the child answers with its reason, as with that of a page

@@ -45,19 +45,12 @@ _BEFORE_JSON: Final = re.compile(r"\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)\s*(?:\*
 
 @dataclass(frozen=True)
 class Stated:
-    """Statements in reading order.
+    """Statements in reading order."""
 
-    Attributes:
-        things: JSON-LD objects that may speak of the page.
-        names: Names of JSON-LD objects by their `@id`.
-        metas: Contents of `meta` elements by property or name, in lower case.
-        microdata: Values of `itemprop` elements by property.
-    """
-
-    things: list[Thing]
-    names: Mapping[str, str]
-    metas: Mapping[str, list[str]]
-    microdata: Mapping[str, list[str]]
+    things: list[Thing]  # JSON-LD objects that may speak of the page.
+    names: Mapping[str, str]  # Names of JSON-LD objects by their `@id`.
+    metas: Mapping[str, list[str]]  # Contents of `meta` elements by property or name, in lower case.
+    microdata: Mapping[str, list[str]]  # Values of `itemprop` elements by property.
 
     def meta(self, *names: str) -> Iterator[str]:
         """Contents of the named meta elements, in the order of `names`."""

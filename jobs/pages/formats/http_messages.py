@@ -22,19 +22,12 @@ _ALGORITHMS: Final = {"sha1": "sha1", "sha256": "sha256", "sha512": "sha512", "m
 
 @dataclass(frozen=True)
 class Message:
-    """An HTTP response.
+    """An HTTP response."""
 
-    Attributes:
-        status: Status code.
-        headers: Its headers by lower-case name.
-        body: Its body without transfer and content codings; empty where the status is not 200.
-        payloads: The body as it was sent, and without its chunks: what a payload digest may speak of.
-    """
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-    payloads: tuple[bytes, ...]
+    status: int  # Status code.
+    headers: dict[str, str]  # Its headers by lower-case name.
+    body: bytes  # Its body without transfer and content codings; empty where the status is not 200.
+    payloads: tuple[bytes, ...]  # The body as it was sent, and without its chunks: what a payload digest may speak of.
 
 
 def http_message(block: bytes, limit: int) -> Message | None:

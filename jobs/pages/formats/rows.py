@@ -16,19 +16,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class FileReject:
-    """A page, line, record or whole file that was left out, or kept in spite of a fault.
+    """A page, line, record or whole file that was left out, or kept in spite of a fault."""
 
-    Attributes:
-        key: File relative to the input, with `:line` or `@offset` where the fault has a place in it.
-        reason: Code, such as `truncated_gzip`.
-        detail: What exactly was wrong, for a person.
-        file: The file alone.
-    """
-
-    key: str
-    reason: str
-    detail: str
-    file: str = field(default="", compare=False)
+    key: str  # File relative to the input, with `:line` or `@offset` where the fault has a place in it.
+    reason: str  # Code, such as `truncated_gzip`.
+    detail: str  # What exactly was wrong, for a person.
+    file: str = field(default="", compare=False)  # The file alone.
 
 
 @dataclass(frozen=True)

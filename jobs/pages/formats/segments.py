@@ -34,23 +34,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Scanned:
-    """What a scan from a record found.
+    """What a scan from a record found."""
 
-    Attributes:
-        raw: The decompressed bytes up to the next record, or to the end; no more than the scan's limit.
-        length: How many there are.
-        next: Where the next record of the segment begins.
-        after: Where the next segment begins, if no record follows in this one.
-        damage: What ended the scan, if damage did.
-        damaged_at: Where the damaged member begins.
-    """
-
-    raw: bytes
-    length: int
-    next: Place | None
-    after: Place | None
-    damage: DamagedError | None
-    damaged_at: int
+    raw: bytes  # The decompressed bytes up to the next record, or to the end; no more than the scan's limit.
+    length: int  # How many there are.
+    next: Place | None  # Where the next record of the segment begins.
+    after: Place | None  # Where the next segment begins, if no record follows in this one.
+    damage: DamagedError | None  # What ended the scan, if damage did.
+    damaged_at: int  # Where the damaged member begins.
 
 
 class Archive:

@@ -34,43 +34,26 @@ WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
 
 @dataclass(frozen=True)
 class Fault:
-    """What could not be read, or was not as it should be.
+    """What could not be read, or was not as it should be."""
 
-    Attributes:
-        offset: At which byte of the file its record or member begins.
-        reason: Code of the reject.
-        detail: What exactly was wrong, for a person.
-        url: Address of the capture, where it is known.
-    """
-
-    offset: int
-    reason: str
-    detail: str
-    url: str = ""
+    offset: int  # At which byte of the file its record or member begins.
+    reason: str  # Code of the reject.
+    detail: str  # What exactly was wrong, for a person.
+    url: str = ""  # Address of the capture, where it is known.
 
 
 @dataclass(frozen=True)
 class Capture:
-    """One archived response.
+    """One archived response."""
 
-    Attributes:
-        offset: Byte of the file at which its record, or the member that holds it, begins.
-        kind: `response`, `resource`, `conversion` or `revisit`.
-        url: Address it was fetched from.
-        fetched_at: When.
-        content_type: Media type that the record declares, with parameters.
-        block: The record's content: an HTTP message, or the page itself.
-        headers: The record's other headers, by lower-case name.
-        fault: What was wrong with the record, though its content is here: reason and detail.
-    """
-
-    offset: int
-    kind: str
-    url: str
-    fetched_at: datetime | None
-    content_type: str
-    block: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
+    offset: int  # Byte of the file at which its record, or the member that holds it, begins.
+    kind: str  # `response`, `resource`, `conversion` or `revisit`.
+    url: str  # Address it was fetched from.
+    fetched_at: datetime | None  # When.
+    content_type: str  # Media type that the record declares, with parameters.
+    block: bytes  # The record's content: an HTTP message, or the page itself.
+    headers: Mapping[str, str] = field(default_factory=dict)  # The record's other headers, by lower-case name.
+    # What was wrong with the record, though its content is here: reason and detail.
     fault: tuple[str, str] | None = None
 
 

@@ -33,23 +33,14 @@ _LEAST_UNITS: Final = 3  # A chunk of fewer units has no question about the whol
 
 @dataclass(frozen=True)
 class Draft:
-    """A pair that a rule wrote.
+    """A pair that a rule wrote."""
 
-    Attributes:
-        unit: Number of the unit that is the answer.
-        rank: How many questions of the unit come before this one.
-        form: What is asked for: `when`, `where`, `about`.
-        question: The question.
-        answer: The unit as it stands in the chunk.
-        words: Words of both.
-    """
-
-    unit: int
-    rank: int
-    form: str
-    question: str
-    answer: str
-    words: frozenset[str]
+    unit: int  # Number of the unit that is the answer.
+    rank: int  # How many questions of the unit come before this one.
+    form: str  # What is asked for: `when`, `where`, `about`.
+    question: str  # The question.
+    answer: str  # The unit as it stands in the chunk.
+    words: frozenset[str]  # Words of both.
 
 
 def written_pairs(

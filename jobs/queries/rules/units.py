@@ -55,31 +55,18 @@ _LONG_TURN = 45  # Words; a longer turn is asked about in parts.
 
 @dataclass(frozen=True)
 class Unit:
-    """A span of a chunk and its surroundings.
+    """A span of a chunk and its surroundings."""
 
-    Attributes:
-        start: First character in the chunk.
-        end: One past the last character.
-        words: Words (CJK: characters) in it.
-        block: Number of the line it stands in.
-        kind: What the line is.
-        speaker: Who says it.
-        addressee: Whom it is said to.
-        before: What stands before it in the same paragraph, or the turn it replies to.
-        label: Label of a `label: value` row, or the head of the table's columns.
-        heading: Heading or list introduction above it.
-    """
-
-    start: int
-    end: int
-    words: int
-    block: int
-    kind: str
-    speaker: str = ""
-    addressee: str = ""
-    before: str = ""
-    label: str = ""
-    heading: str = ""
+    start: int  # First character in the chunk.
+    end: int  # One past the last character.
+    words: int  # Words (CJK: characters) in it.
+    block: int  # Number of the line it stands in.
+    kind: str  # What the line is.
+    speaker: str = ""  # Who says it.
+    addressee: str = ""  # Whom it is said to.
+    before: str = ""  # What stands before it in the same paragraph, or the turn it replies to.
+    label: str = ""  # Label of a `label: value` row, or the head of the table's columns.
+    heading: str = ""  # Heading or list introduction above it.
 
 
 def word_count(text: str) -> int:

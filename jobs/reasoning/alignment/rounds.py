@@ -31,17 +31,11 @@ _LONGEST: Final = 600  # Characters of a query's passage: what the default model
 
 @dataclass(frozen=True)
 class Labelled:
-    """A chunk that was aligned with a question.
+    """A chunk that was aligned with a question."""
 
-    Attributes:
-        evidence: The chunk.
-        alignment: What of the question it matches.
-        place: Its place by relevance among all that was found for the question, from 0.
-    """
-
-    evidence: Evidence
-    alignment: Alignment
-    place: int
+    evidence: Evidence  # The chunk.
+    alignment: Alignment  # What of the question it matches.
+    place: int  # Its place by relevance among all that was found for the question, from 0.
 
     @cached_property
     def matched(self) -> frozenset[int]:
@@ -64,14 +58,10 @@ def _quoted_constituents(parsed: Parsed) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class LabelledChunks:
-    """A question and chunks that were aligned with it: what is selected from, or verified.
+    """A question and chunks that were aligned with it: what is selected from, or verified."""
 
-    Attributes:
-        parsed: The question with its constituents.
-        chunks: Best first, numbered by their places here, from 0: those kept so far, then what is new.
-    """
-
-    parsed: Parsed
+    parsed: Parsed  # The question with its constituents.
+    # Best first, numbered by their places here, from 0: those kept so far, then what is new.
     chunks: Sequence[Labelled]
 
     @property

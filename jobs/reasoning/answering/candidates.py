@@ -22,17 +22,11 @@ _HEADING: Final = "#"  # Of markdown: it names what the lines behind it say.
 
 @dataclass(frozen=True)
 class Candidate:
-    """A line that may answer.
+    """A line that may answer."""
 
-    Attributes:
-        line: The line.
-        score: Log odds that it answers.
-        reading: What the reader makes of it; None where it was not read.
-    """
-
-    line: Line
-    score: float
-    reading: LineReading | None
+    line: Line  # The line.
+    score: float  # Log odds that it answers.
+    reading: LineReading | None  # What the reader makes of it; None where it was not read.
 
     @property
     def words(self) -> str:

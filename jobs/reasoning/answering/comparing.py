@@ -23,19 +23,12 @@ _SHARE: Final = 0.5  # Of the words that tell a side from the other, what a line
 
 @dataclass(frozen=True)
 class Value:
-    """A quantity or a date of a line.
+    """A quantity or a date of a line."""
 
-    Attributes:
-        text: Its words.
-        unit: What it counts; `day` of dates.
-        size: Its number; of a date the number of its first day.
-        line: The line that has it.
-    """
-
-    text: str
-    unit: str
-    size: float
-    line: Candidate
+    text: str  # Its words.
+    unit: str  # What it counts; `day` of dates.
+    size: float  # Its number; of a date the number of its first day.
+    line: Candidate  # The line that has it.
 
 
 @dataclass(frozen=True)

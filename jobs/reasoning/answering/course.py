@@ -48,18 +48,12 @@ _WITH_IT: Final = frozenset({"since", "until"})
 
 @dataclass(frozen=True)
 class ToldEvent:
-    """An event of the evidence that bears on a question.
-
-    Attributes:
-        evidence: Number of the evidence that reports it, from 0.
-        number: Number of the sentence that tells it, from 1.
-        covered: Share of the question, by rarity of its words, that the sentence has with what stands around it.
-    """
+    """An event of the evidence that bears on a question."""
 
     event: ReportedEvent
-    evidence: int
-    number: int
-    covered: float
+    evidence: int  # Number of the evidence that reports it, from 0.
+    number: int  # Number of the sentence that tells it, from 1.
+    covered: float  # Share of the question, by rarity of its words, that the sentence has with what stands around it.
 
     @property
     def place(self) -> tuple[date, date, str]:

@@ -13,21 +13,13 @@ _MOST: Final = 60  # Triplets that a question is handed at most, whatever a sett
 
 @dataclass(frozen=True)
 class Fact:
-    """A triplet that a chunk states: the characters `start` to `end` of its text state it (GraTAG, section 3.3).
+    """A triplet that a chunk states: the characters `start` to `end` of its text state it (GraTAG, section 3.3)."""
 
-    Attributes:
-        subject: Of what it is stated.
-        relation: How the two are related, as worded there.
-        object: To what, or what value it has.
-        start: First character of the sentence or row that states it.
-        end: One past its last.
-    """
-
-    subject: str
-    relation: str
-    object: str
-    start: int
-    end: int
+    subject: str  # Of what it is stated.
+    relation: str  # How the two are related, as worded there.
+    object: str  # To what, or what value it has.
+    start: int  # First character of the sentence or row that states it.
+    end: int  # One past its last.
 
 
 @dataclass(frozen=True)

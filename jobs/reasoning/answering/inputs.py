@@ -25,29 +25,18 @@ _LONGEST_TITLE = 300  # Characters in a prompt.
 
 @dataclass(frozen=True)
 class ReportedEvent:
-    """An event that a chunk reports: the characters `start` to `end` of its text tell it.
+    """An event that a chunk reports: the characters `start` to `end` of its text tell it."""
 
-    Attributes:
-        event_id: Its key in the table `events`.
-        timex: When, as a TIMEX value.
-        from_day: The first day meant.
-        to_day: The last.
-        precision: Unit of the date.
-        date_from: `text`, or `document` where the report's own date was taken.
-        expected: Whether it was yet to come when it was told.
-        title: What happened, in a few words.
-    """
-
-    event_id: str
+    event_id: str  # Its key in the table `events`.
     start: int
     end: int
-    timex: str
-    from_day: date
-    to_day: date
-    precision: str
-    date_from: str
-    expected: bool
-    title: str
+    timex: str  # When, as a TIMEX value.
+    from_day: date  # The first day meant.
+    to_day: date  # The last.
+    precision: str  # Unit of the date.
+    date_from: str  # `text`, or `document` where the report's own date was taken.
+    expected: bool  # Whether it was yet to come when it was told.
+    title: str  # What happened, in a few words.
 
     @property
     def days(self) -> tuple[date, date]:
@@ -76,33 +65,20 @@ SHOWN_EVIDENCE: Final = """\
 
 @dataclass(frozen=True)
 class Evidence:
-    """A chunk that was found for a question.
+    """A chunk that was found for a question."""
 
-    Attributes:
-        text: The chunk.
-        title: Title of its document.
-        quotes: Texts of its nodes, `question answer`.
-        similarities: Cosine of each with the user's question.
-        published_at: Publication time of its document, if known.
-        chunk_id: The chunk's key, by which the same chunk is known among the evidence of several questions.
-        page: The key of its document; chunks without one are taken to be of one page.
-        events: The events that it reports, but those that a better chunk of the same evidence reports.
-        facts: What it states, in reading order.
-        site: Host of its document: a page of a town's site speaks of the town, and seldom names it.
-        header: Header of the table in whose midst it begins.
-    """
-
-    text: str
-    title: str | None
-    quotes: Sequence[str]
-    similarities: Sequence[float]
-    published_at: datetime | None = None
-    chunk_id: str = ""
-    page: str = ""
+    text: str  # The chunk.
+    title: str | None  # Title of its document.
+    quotes: Sequence[str]  # Texts of its nodes, `question answer`.
+    similarities: Sequence[float]  # Cosine of each with the user's question.
+    published_at: datetime | None = None  # Publication time of its document, if known.
+    chunk_id: str = ""  # The chunk's key, by which the same chunk is known among the evidence of several questions.
+    page: str = ""  # The key of its document; chunks without one are taken to be of one page.
+    # The events that it reports, but those that a better chunk of the same evidence reports.
     events: Sequence[ReportedEvent] = ()
-    facts: Sequence[Fact] = ()
-    site: str = ""
-    header: str | None = None
+    facts: Sequence[Fact] = ()  # What it states, in reading order.
+    site: str = ""  # Host of its document: a page of a town's site speaks of the town, and seldom names it.
+    header: str | None = None  # Header of the table in whose midst it begins.
 
     @property
     def digest(self) -> str:
@@ -120,40 +96,26 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class AskedBefore:
-    """A sub-question that was answered on the way, an ancestor's of a sub-question or a leaf's of the whole one.
+    """A sub-question that was answered on the way, an ancestor's of a sub-question or a leaf's of the whole one."""
 
-    Attributes:
-        question: As it was asked, the answers of its own parents filled in.
-        answer: Its short answer; empty where the evidence had none.
-        rests_on: Numbers of the sentences that it rests on, among those of the input that it is given to.
-        said: The whole answer as text, the short answer first; empty where there was none.
-        probability: Calibrated probability that its own evidence answered it, in [0, 1].
-    """
-
-    question: str
-    answer: str
+    question: str  # As it was asked, the answers of its own parents filled in.
+    answer: str  # Its short answer; empty where the evidence had none.
+    # Numbers of the sentences that it rests on, among those of the input that it is given to.
     rests_on: Sequence[int] = ()
-    said: str = ""
-    probability: float = 1.0
+    said: str = ""  # The whole answer as text, the short answer first; empty where there was none.
+    probability: float = 1.0  # Calibrated probability that its own evidence answered it, in [0, 1].
 
 
 @dataclass(frozen=True)
 class AnswerInput:
-    """A question and its evidence, best first.
+    """A question and its evidence, best first."""
 
-    Attributes:
-        question: What is asked, with no reference to other answers left in it.
-        evidence: What there is to answer from.
-        before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
-        reader: The trained reader of the likeliest lines; None to go by shared words alone.
-        windows: Windows of lines that it reads (`answer.windows`).
-    """
-
-    question: str
-    evidence: Sequence[Evidence]
+    question: str  # What is asked, with no reference to other answers left in it.
+    evidence: Sequence[Evidence]  # What there is to answer from.
+    # The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
     before: Sequence[AskedBefore] = ()
-    reader: Model | None = None
-    windows: int = 1
+    reader: Model | None = None  # The trained reader of the likeliest lines; None to go by shared words alone.
+    windows: int = 1  # Windows of lines that it reads (`answer.windows`).
 
     @cached_property
     def sentences(self) -> list[Span]:

@@ -32,19 +32,12 @@ _UNREAD: Final = re.compile(f"[{CJK}]")  # Scripts that the packaged models do n
 
 
 class Signals(NamedTuple):
-    """What says that a line may answer beside the words that it shares with the question.
+    """What says that a line may answer beside the words that it shares with the question."""
 
-    Attributes:
-        match: How well its tokens match the question's, in [-1, 1] (`jobs.models.late_interaction`); 0 unread.
-        quoted: Cosine of the node that quotes the line, less the mean of its chunk.
-        asks: Whether it is a question.
-        rank: One over the rank of its evidence.
-    """
-
-    match: float
-    quoted: float
-    asks: float
-    rank: float
+    match: float  # How well its tokens match the question's, in [-1, 1] (`jobs.models.late_interaction`); 0 unread.
+    quoted: float  # Cosine of the node that quotes the line, less the mean of its chunk.
+    asks: float  # Whether it is a question.
+    rank: float  # One over the rank of its evidence.
 
 
 # `quoted`, `asks` and `rank` are of the fit of `WORD_WEIGHTS`. A match counts 14 in training, where nothing but words
@@ -54,33 +47,19 @@ _WEIGHTS: Final = Signals(match=8.0, quoted=2.25, asks=QUESTION_WEIGHT, rank=2.4
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the evidence.
+    """A line of the evidence."""
 
-    Attributes:
-        number: Its number in the input, from 1.
-        evidence: The number of its evidence, from 0.
-        text: Its characters.
-        shown: The line as it is read and shown: on one line, cells of a table behind the headers of their columns.
-        before: The number of the line that it is read behind: the one before it in its evidence; 0 if there is none.
-        row: Its cells, where it is a row of a table.
-        speaker: Who says it, in a conversation.
-        published: The day on which its document was published.
-        shares: What words it shares with the question.
-        signals: What else says that it may answer.
-        score: How likely it answers by both, as log odds.
-    """
-
-    number: int
-    evidence: int
-    text: str
-    shown: str
-    before: int
-    row: Row | None
-    speaker: str
-    published: date | None
-    shares: WordShares
-    signals: Signals
-    score: float
+    number: int  # Its number in the input, from 1.
+    evidence: int  # The number of its evidence, from 0.
+    text: str  # Its characters.
+    shown: str  # The line as it is read and shown: on one line, cells of a table behind the headers of their columns.
+    before: int  # The number of the line that it is read behind: the one before it in its evidence; 0 if there is none.
+    row: Row | None  # Its cells, where it is a row of a table.
+    speaker: str  # Who says it, in a conversation.
+    published: date | None  # The day on which its document was published.
+    shares: WordShares  # What words it shares with the question.
+    signals: Signals  # What else says that it may answer.
+    score: float  # How likely it answers by both, as log odds.
 
 
 @dataclass(frozen=True)

@@ -42,14 +42,10 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Read:
-    """What was read beside a question.
+    """What was read beside a question."""
 
-    Attributes:
-        lines: Of each line that was read, by its number.
-        kinds: Probability of each kind of answer that the question may ask for; empty where it was not read.
-    """
-
-    lines: Mapping[int, LineReading] = field(default_factory=dict)
+    lines: Mapping[int, LineReading] = field(default_factory=dict)  # Of each line that was read, by its number.
+    # Probability of each kind of answer that the question may ask for; empty where it was not read.
     kinds: Mapping[str, float] = field(default_factory=dict)
 
     @property

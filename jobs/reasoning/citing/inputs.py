@@ -27,18 +27,12 @@ Element = str | float
 
 @dataclass(frozen=True)
 class Source:
-    """A sentence of the evidence.
+    """A sentence of the evidence."""
 
-    Attributes:
-        text: Its words.
-        title: Title of its document, which says what its pronouns stand for.
-        published_at: Publication time of the document, which its relative times are counted from.
-        events: First and last days of the events that it tells, whose year a sentence before it may have.
-    """
-
-    text: str
-    title: str | None = None
-    published_at: datetime | None = None
+    text: str  # Its words.
+    title: str | None = None  # Title of its document, which says what its pronouns stand for.
+    published_at: datetime | None = None  # Publication time of the document, which its relative times are counted from.
+    # First and last days of the events that it tells, whose year a sentence before it may have.
     events: tuple[date, ...] = ()
 
     @cached_property
@@ -158,22 +152,14 @@ _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
 
 @dataclass(frozen=True)
 class CitingInput:
-    """A sentence of an answer and what it may rest on.
+    """A sentence of an answer and what it may rest on."""
 
-    Attributes:
-        sentence: One sentence of the answer.
-        sources: Sentences of the evidence; a source's number is its place here, counted from 1.
-        rests_on: Numbers of those that the answer was drafted from, as far as that is known.
-        question: What was asked; an answer may repeat its words, which these sources then need not have.
-        alone: Whether it answers by itself, as the short answer does: then it is cited however short it is.
-        cosines: Cosine of the sentence with each source; None where no vectors are at hand.
-    """
-
-    sentence: str
-    sources: Sequence[Source]
-    rests_on: Sequence[int] = ()
-    question: str = ""
-    alone: bool = False
+    sentence: str  # One sentence of the answer.
+    sources: Sequence[Source]  # Sentences of the evidence; a source's number is its place here, counted from 1.
+    rests_on: Sequence[int] = ()  # Numbers of those that the answer was drafted from, as far as that is known.
+    question: str = ""  # What was asked; an answer may repeat its words, which these sources then need not have.
+    alone: bool = False  # Whether it answers by itself, as the short answer does: then it is cited however short it is.
+    # Cosine of the sentence with each source; None where no vectors are at hand.
     cosines: Sequence[float] | None = None
 
     @property

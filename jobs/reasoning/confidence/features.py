@@ -22,48 +22,30 @@ _MOST_ODDS: Final = 6.0  # Beyond which the reader's odds tell no more.
 
 
 class Features(NamedTuple):
-    """Signals of a question and its evidence; `UNKNOWN` where one cannot be taken.
+    """Signals of a question and its evidence; `UNKNOWN` where one cannot be taken."""
 
-    Attributes:
-        any: Log odds of the reader that some line answers, within ±6; unknown where it read nothing.
-        margin: By how much the likeliest line leads the next of another text, as log odds, at most 6; the same.
-        share: Share of the question's words that the likeliest line has with the one before and its title, by rarity.
-        own: Most of the question's words that one line has, by rarity.
-        match: The best match of the question and a line (`jobs.models.late_interaction`); unknown where none was taken.
-        words: Share of the question's words that the evidence has.
-        names: Share of its names that the evidence has; 1 where it has none.
-        numbers: Share of its numbers and codes that the evidence has; 1 where it has none.
-        similarity: Cosine of the question with the nearest node of the evidence.
-        unread: 1 where the reader read nothing.
-    """
-
-    any: float
-    margin: float
+    any: float  # Log odds of the reader that some line answers, within ±6; unknown where it read nothing.
+    margin: float  # By how much the likeliest line leads the next of another text, as log odds, at most 6; the same.
+    # Share of the question's words that the likeliest line has with the one before and its title, by rarity.
     share: float
-    own: float
+    own: float  # Most of the question's words that one line has, by rarity.
+    # The best match of the question and a line (`jobs.models.late_interaction`); unknown where none was taken.
     match: float
-    words: float
-    names: float
-    numbers: float
-    similarity: float
-    unread: float
+    words: float  # Share of the question's words that the evidence has.
+    names: float  # Share of its names that the evidence has; 1 where it has none.
+    numbers: float  # Share of its numbers and codes that the evidence has; 1 where it has none.
+    similarity: float  # Cosine of the question with the nearest node of the evidence.
+    unread: float  # 1 where the reader read nothing.
 
 
 @dataclass(frozen=True)
 class Points:
-    """What a question speaks of.
+    """What a question speaks of."""
 
-    Attributes:
-        words: Stems of its words.
-        names: Those of its names.
-        numbers: Its numbers and codes outside dates.
-        dates: Its dates whose days are known.
-    """
-
-    words: frozenset[str]
-    names: frozenset[str]
-    numbers: frozenset[str]
-    dates: tuple[When, ...]
+    words: frozenset[str]  # Stems of its words.
+    names: frozenset[str]  # Those of its names.
+    numbers: frozenset[str]  # Its numbers and codes outside dates.
+    dates: tuple[When, ...]  # Its dates whose days are known.
 
 
 @lru_cache(maxsize=4096)

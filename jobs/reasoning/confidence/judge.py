@@ -29,17 +29,11 @@ def identity(settings: AnswerSettings) -> object:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is thought of a drafted answer.
+    """What is thought of a drafted answer."""
 
-    Attributes:
-        probability: Calibrated probability that the evidence answers the question.
-        reason: Why the question is refused; None where it is answered.
-        detail: The reason in a sentence; empty where the question is answered.
-    """
-
-    probability: float
-    reason: Code | None = None
-    detail: str = ""
+    probability: float  # Calibrated probability that the evidence answers the question.
+    reason: Code | None = None  # Why the question is refused; None where it is answered.
+    detail: str = ""  # The reason in a sentence; empty where the question is answered.
 
     @property
     def refused(self) -> bool:
@@ -94,15 +88,10 @@ _WORD: Final = re.compile(r"[\w'’-]+")
 
 @dataclass(frozen=True)
 class Reason:
-    """Why there is no answer.
+    """Why there is no answer."""
 
-    Attributes:
-        code: `nothing_found`, `other_entity`, `other_time` or `only_related`.
-        detail: What exactly, in a sentence.
-    """
-
-    code: Code
-    detail: str
+    code: Code  # `nothing_found`, `other_entity`, `other_time` or `only_related`.
+    detail: str  # What exactly, in a sentence.
 
 
 def reason_of(given: AnswerInput) -> Reason:

@@ -45,31 +45,19 @@ _UNREAD: Final = re.compile(f"[{CJK}]")
 
 
 class Features(NamedTuple):
-    """Signals of a statement and its texts; `UNKNOWN` where one cannot be taken.
+    """Signals of a statement and its texts; `UNKNOWN` where one cannot be taken."""
 
-    Attributes:
-        window: Share of the statement's words, by rarity, that the best segment of one text and its title hold.
-        whole: Share of those that are not of the question that all texts hold.
-        phrases: Share of the statement's pairs of near words that the texts have near each other.
-        names: Share of its names all of whose words the texts hold; unknown where it has none.
-        numbers: 1 where all its numbers stand in the texts or follow from them, else 0; unknown where it has none.
-        agrees: Less than 1 where the nearest sentence denies what the statement does not, or the reverse, or has the
-            opposite of one of its words; the less, the more of its words that sentence has. Unknown of short answers
-            but yes and no.
-        topic_words: Share of the question's words that the texts hold; unknown where nothing was asked.
-        near: Cosine of the statement with the nearest text.
-        topic: Cosine of the question with the nearest text.
-    """
-
-    window: float
-    whole: float
-    phrases: float
-    names: float
-    numbers: float
+    window: float  # Share of the statement's words, by rarity, that the best segment of one text and its title hold.
+    whole: float  # Share of those that are not of the question that all texts hold.
+    phrases: float  # Share of the statement's pairs of near words that the texts have near each other.
+    names: float  # Share of its names all of whose words the texts hold; unknown where it has none.
+    numbers: float  # 1 where all its numbers stand in the texts or follow from them, else 0; unknown where it has none.
+    # Less than 1 where the nearest sentence denies what the statement does not, or the reverse, or has the opposite of
+    # one of its words; the less, the more of its words that sentence has. Unknown of short answers but yes and no.
     agrees: float
-    topic_words: float
-    near: float
-    topic: float
+    topic_words: float  # Share of the question's words that the texts hold; unknown where nothing was asked.
+    near: float  # Cosine of the statement with the nearest text.
+    topic: float  # Cosine of the question with the nearest text.
 
 
 NOTHING: Final = Features._make([UNKNOWN] * 9)

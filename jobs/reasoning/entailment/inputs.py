@@ -30,17 +30,11 @@ _SHOWN: Final = 6_000  # Characters of one text in a prompt.
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that may entail a statement.
+    """A text that may entail a statement."""
 
-    Attributes:
-        text: Its words.
-        title: Title of its document, which says what its pronouns stand for.
-        published_at: Publication time of the document, which its relative times are counted from.
-    """
-
-    text: str
-    title: str = ""
-    published_at: datetime | None = None
+    text: str  # Its words.
+    title: str = ""  # Title of its document, which says what its pronouns stand for.
+    published_at: datetime | None = None  # Publication time of the document, which its relative times are counted from.
 
     @classmethod
     def read(cls, written: str) -> Passage:
@@ -61,20 +55,14 @@ class Passage:
 
 @dataclass(frozen=True)
 class EntailmentInput:
-    """A statement and what may entail it.
+    """A statement and what may entail it."""
 
-    Attributes:
-        statement: A claim, or a sentence of an answer; marks of citations in it are ignored.
-        passages: The texts that together should entail it.
-        question: What was asked; it completes a statement that is a short answer.
-        near: Cosine of the statement with the nearest of the texts; None where no vectors are at hand.
-        topic: Cosine of the question with the nearest of the texts; None likewise, or where nothing was asked.
-    """
-
-    statement: str
-    passages: Sequence[Passage]
-    question: str = ""
+    statement: str  # A claim, or a sentence of an answer; marks of citations in it are ignored.
+    passages: Sequence[Passage]  # The texts that together should entail it.
+    question: str = ""  # What was asked; it completes a statement that is a short answer.
+    # Cosine of the statement with the nearest of the texts; None where no vectors are at hand.
     near: float | None = None
+    # Cosine of the question with the nearest of the texts; None likewise, or where nothing was asked.
     topic: float | None = None
 
     @cached_property

@@ -15,36 +15,22 @@ class GeneratorError(QuernError):
 
 @dataclass(frozen=True)
 class Request:
-    """One conversation that a model is to continue.
+    """One conversation that a model is to continue."""
 
-    Attributes:
-        row: Number by which the reply is known again.
-        messages: Chat messages, each with `role` and `content`.
-    """
-
-    row: int
-    messages: tuple[Mapping[str, str], ...]
+    row: int  # Number by which the reply is known again.
+    messages: tuple[Mapping[str, str], ...]  # Chat messages, each with `role` and `content`.
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered to one request.
+    """What a model answered to one request."""
 
-    Attributes:
-        row: That of the request.
-        text: The answer; empty where there is an error.
-        cut_off: Whether the answer reached the most tokens that it could have.
-        prompt_tokens: Tokens of the request, 0 where the model does not say.
-        output_tokens: Tokens of the answer.
-        error: Why this request got no answer, while others may: a prompt too long, a time-out.
-    """
-
-    row: int
-    text: str
-    cut_off: bool
-    prompt_tokens: int
-    output_tokens: int
-    error: str = ""
+    row: int  # That of the request.
+    text: str  # The answer; empty where there is an error.
+    cut_off: bool  # Whether the answer reached the most tokens that it could have.
+    prompt_tokens: int  # Tokens of the request, 0 where the model does not say.
+    output_tokens: int  # Tokens of the answer.
+    error: str = ""  # Why this request got no answer, while others may: a prompt too long, a time-out.
 
     def of(self, row: int) -> Reply:
         """The same for another row."""

@@ -16,36 +16,22 @@ _JSON_STYLE: Final[Any] = {"whitespace_flexible": False, "item_separator": ", ",
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is chosen.
+    """How the next token is chosen."""
 
-    Attributes:
-        temperature: 0 for the likeliest.
-        top_p: Nucleus that is sampled from, 1 for all tokens.
-        seed: Seed of every prompt's own dice; None for other ones each time.
-    """
-
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int | None = 0
+    temperature: float = 0.0  # 0 for the likeliest.
+    top_p: float = 1.0  # Nucleus that is sampled from, 1 for all tokens.
+    seed: int | None = 0  # Seed of every prompt's own dice; None for other ones each time.
 
 
 @dataclass
 class Continuation:
-    """A prompt and what the model wrote after it.
+    """A prompt and what the model wrote after it."""
 
-    Attributes:
-        key: What the caller knows it by.
-        prompt: Its token ids.
-        most: Most tokens that may be written.
-        tokens: Those that were, without the one that ends.
-        ended: Whether the model came to an end, rather than to `most`.
-    """
-
-    key: int
-    prompt: Sequence[int]
-    most: int
-    tokens: list[int] = field(default_factory=list)
-    ended: bool = False
+    key: int  # What the caller knows it by.
+    prompt: Sequence[int]  # Its token ids.
+    most: int  # Most tokens that may be written.
+    tokens: list[int] = field(default_factory=list)  # Those that were, without the one that ends.
+    ended: bool = False  # Whether the model came to an end, rather than to `most`.
     matcher: Any = None
     dice: Any = None
 

@@ -34,25 +34,15 @@ _ERROR_LENGTH: Final = 300
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A model in memory.
+    """A model in memory."""
 
-    Attributes:
-        model: The model of transformers.
-        tokenizer: Its tokenizer.
-        template: Chat template, where it has none of its own.
-        ends: Tokens that end a reply.
-        positions: Most tokens of a prompt and its reply.
-        token_bytes: Bytes that it keeps of each token of a conversation.
-        guide: Grammars over its tokens; None where replies are not held to any.
-    """
-
-    model: Any
-    tokenizer: Any
-    template: str | None
-    ends: frozenset[int]
-    positions: int
-    token_bytes: int
-    guide: Guide | None
+    model: Any  # The model of transformers.
+    tokenizer: Any  # Its tokenizer.
+    template: str | None  # Chat template, where it has none of its own.
+    ends: frozenset[int]  # Tokens that end a reply.
+    positions: int  # Most tokens of a prompt and its reply.
+    token_bytes: int  # Bytes that it keeps of each token of a conversation.
+    guide: Guide | None  # Grammars over its tokens; None where replies are not held to any.
 
 
 class LocalBackend:

@@ -18,15 +18,10 @@ _BLANK: Final = re.compile(r"\s")
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a question cannot be used.
+    """Why a question cannot be used."""
 
-    Attributes:
-        reason: Code for the rejects: `empty`, `too_long`, `not_text`.
-        detail: What exactly, in words.
-    """
-
-    reason: str
-    detail: str
+    reason: str  # Code for the rejects: `empty`, `too_long`, `not_text`.
+    detail: str  # What exactly, in words.
 
 
 def fault_of(question: str, max_characters: int) -> Fault | None:

@@ -25,16 +25,11 @@ _MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question;
 
 @dataclass(frozen=True)
 class SubQuestion:
-    """A question that helps to answer another.
+    """A question that helps to answer another."""
 
-    Attributes:
-        text: Its words; `#k` is the answer to sub-question number k, counted from 1.
-        parents: Numbers of the sub-questions whose answers it needs, counted from 1.
-        stands_for: The words of the whole question that each parent's answer takes the place of, by its number.
-    """
-
-    text: str
-    parents: tuple[int, ...] = ()
+    text: str  # Its words; `#k` is the answer to sub-question number k, counted from 1.
+    parents: tuple[int, ...] = ()  # Numbers of the sub-questions whose answers it needs, counted from 1.
+    # The words of the whole question that each parent's answer takes the place of, by its number.
     stands_for: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -180,21 +175,13 @@ _IS_VERDICT: Final = re.compile(_AUXILIARY, re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a question compares.
+    """What a question compares."""
 
-    Attributes:
-        sides: The words for both sides.
-        questions: A question for each side.
-        less: Whether the side with the smaller value, or the earlier day, is meant.
-        in_time: Whether days are compared.
-        verdict: Whether yes or no is asked.
-    """
-
-    sides: tuple[str, str]
-    questions: tuple[str, str]
-    less: bool
-    in_time: bool
-    verdict: bool
+    sides: tuple[str, str]  # The words for both sides.
+    questions: tuple[str, str]  # A question for each side.
+    less: bool  # Whether the side with the smaller value, or the earlier day, is meant.
+    in_time: bool  # Whether days are compared.
+    verdict: bool  # Whether yes or no is asked.
 
 
 @lru_cache(maxsize=4096)

@@ -24,19 +24,12 @@ from quern.schemas.words.terms import search_terms
 
 @dataclass(frozen=True)
 class Understood:
-    """A question as it is to be answered.
+    """A question as it is to be answered."""
 
-    Attributes:
-        question: What to look for: the question, rewritten.
-        refused: What it is refused as; None where it is to be answered.
-        changes: What was changed in it.
-        notes: What a reader of the answer should know of the above, in sentences.
-    """
-
-    question: str
-    refused: Category | None = None
-    changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = ()
+    question: str  # What to look for: the question, rewritten.
+    refused: Category | None = None  # What it is refused as; None where it is to be answered.
+    changes: tuple[Change, ...] = ()  # What was changed in it.
+    notes: tuple[str, ...] = ()  # What a reader of the answer should know of the above, in sentences.
 
 
 def understood(

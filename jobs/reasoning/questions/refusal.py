@@ -39,21 +39,13 @@ class Refusal(BaseModel):
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights over vectors of d numbers.
+    """Weights over vectors of d numbers."""
 
-    Attributes:
-        directions: Directions of the quadratic form, shape (d, rank).
-        strengths: What the square along each of them adds to harm, shape (rank,).
-        linear: What each number of a vector adds to harm, then to each category; shape (d, 1 + categories).
-        offsets: Added to these, less the threshold above which a question has them; shape (1 + categories,).
-        model: Fingerprint of the embedder, in hexadecimal digits: to vectors of another one they say nothing.
-    """
-
-    directions: Floats
-    strengths: Floats
-    linear: Floats
-    offsets: Floats
-    model: str
+    directions: Floats  # Directions of the quadratic form, shape (d, rank).
+    strengths: Floats  # What the square along each of them adds to harm, shape (rank,).
+    linear: Floats  # What each number of a vector adds to harm, then to each category; shape (d, 1 + categories).
+    offsets: Floats  # Added to these, less the threshold above which a question has them; shape (1 + categories,).
+    model: str  # Fingerprint of the embedder, in hexadecimal digits: to vectors of another one they say nothing.
 
     @staticmethod
     @lru_cache(maxsize=1)

@@ -28,19 +28,13 @@ _LEANS: Final = re.compile(
 
 
 class Change(BaseModel):
-    """One change of a question.
-
-    Attributes:
-        before: The words of the user.
-        after: What stands in their place.
-        why: `preamble`, `spelling`, `time`, or by a model also `name`.
-    """
+    """One change of a question."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    before: str = Field(alias="from")
-    after: str = Field(alias="to")
-    why: str
+    before: str = Field(alias="from")  # The words of the user.
+    after: str = Field(alias="to")  # What stands in their place.
+    why: str  # `preamble`, `spelling`, `time`, or by a model also `name`.
 
 
 class Rewriting(BaseModel):
@@ -54,15 +48,11 @@ class Rewriting(BaseModel):
 
 @dataclass(frozen=True)
 class RewriteInput:
-    """A question, and what it is rewritten by.
-
-    Attributes:
-        now: The day that relative times count from; None leaves them as they are.
-    """
+    """A question, and what it is rewritten by."""
 
     question: str
     vocabulary: Vocabulary
-    now: date | None
+    now: date | None  # The day that relative times count from; None leaves them as they are.
 
     @property
     def quoted(self) -> dict[str, object]:

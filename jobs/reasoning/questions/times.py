@@ -22,17 +22,12 @@ _LAST_WEEKDAY: Final = re.compile(rf"last (?:{'|'.join(WEEKDAYS)})", re.IGNORECA
 
 @dataclass(frozen=True)
 class Span:
-    """Days that a question is about, both ends included.
-
-    Attributes:
-        words: The words of the question that say so.
-        start: Their first character in the question.
-    """
+    """Days that a question is about, both ends included."""
 
     first: date
     last: date
-    words: str
-    start: int
+    words: str  # The words of the question that say so.
+    start: int  # Their first character in the question.
 
     @property
     def end(self) -> int:

@@ -27,31 +27,21 @@ _DAYS: Final = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14}
 
 @dataclass(frozen=True)
 class When:
-    """A time that a text names.
+    """A time that a text names."""
 
-    Attributes:
-        start: First character.
-        end: Character after the last.
-        from_day: First day meant; null where the text leaves it open and no reference fills it, and where it is no
-            day of the calendar.
-        to_day: Last day meant.
-        precision: The unit that the text speaks in: a quarter and a half-year are a `season`, a decade and a century
-            a `year`; `range` where it names both ends.
-        text: The characters themselves.
-        signal: On which side of the time the text speaks: `since 2011` is after the start of 2011.
-        flaw: What is wrong with the time or unsure about it.
-        open: Whether the text leaves open which year, month or week it means: `2 March`, `on Monday`.
-    """
-
-    start: int
-    end: int
+    start: int  # First character.
+    end: int  # Character after the last.
+    # First day meant; null where the text leaves it open and no reference fills it, and where it is no day of the
+    # calendar.
     from_day: date | None
-    to_day: date | None
+    to_day: date | None  # Last day meant.
+    # The unit that the text speaks in: a quarter and a half-year are a `season`, a decade and a century a `year`;
+    # `range` where it names both ends.
     precision: Precision
-    text: str
-    signal: Signal = ""
-    flaw: Flaw = ""
-    open: bool = False
+    text: str  # The characters themselves.
+    signal: Signal = ""  # On which side of the time the text speaks: `since 2011` is after the start of 2011.
+    flaw: Flaw = ""  # What is wrong with the time or unsure about it.
+    open: bool = False  # Whether the text leaves open which year, month or week it means: `2 March`, `on Monday`.
 
     @property
     def days(self) -> tuple[date | None, date | None]:
@@ -65,48 +55,28 @@ class When:
 
 @dataclass(frozen=True)
 class Setting:
-    """What times are read against.
+    """What times are read against."""
 
-    Attributes:
-        today: The day of the text, usually that of its publication; any day where `known` is false.
-        order: In which order it writes day and month in digits; null where that is not known.
-        past: Whether it tells what was: it has a day and speaks of nothing that is to come.
-        known: Whether the day is known: without it, a time that depends on it has no days.
-    """
-
-    today: date
-    order: Order | None
-    past: bool
-    known: bool
+    today: date  # The day of the text, usually that of its publication; any day where `known` is false.
+    order: Order | None  # In which order it writes day and month in digits; null where that is not known.
+    past: bool  # Whether it tells what was: it has a day and speaks of nothing that is to come.
+    known: bool  # Whether the day is known: without it, a time that depends on it has no days.
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The meaning of a time, before it has a place in a text.
+    """The meaning of a time, before it has a place in a text."""
 
-    Attributes:
-        first: First day; null where it is no day of the calendar.
-        last: Last day.
-        unit: The unit that the text speaks in, finer than its precision: `weekday`, `quarter`, `decade`.
-        relative: Whether its days depend on the text's own day.
-        month: Month of a time whose year is open, else 0.
-        day: Day of the month of such a time, else 0.
-        open: See `When`.
-        flaw: What is wrong with it.
-        part: Whether it is a part of its unit.
-        bare: Whether it is a time only beside another: `the year` in `the end of the year`.
-    """
-
-    first: date | None
-    last: date | None
-    unit: str
-    relative: bool = False
-    month: int = 0
-    day: int = 0
-    open: bool = False
-    flaw: Flaw = ""
-    part: bool = False
-    bare: bool = False
+    first: date | None  # First day; null where it is no day of the calendar.
+    last: date | None  # Last day.
+    unit: str  # The unit that the text speaks in, finer than its precision: `weekday`, `quarter`, `decade`.
+    relative: bool = False  # Whether its days depend on the text's own day.
+    month: int = 0  # Month of a time whose year is open, else 0.
+    day: int = 0  # Day of the month of such a time, else 0.
+    open: bool = False  # See `When`.
+    flaw: Flaw = ""  # What is wrong with it.
+    part: bool = False  # Whether it is a part of its unit.
+    bare: bool = False  # Whether it is a time only beside another: `the year` in `the end of the year`.
 
     def when(self, text: str, start: int, end: int, setting: Setting, signal: Signal = "") -> When:
         """The time at its place in `text`."""

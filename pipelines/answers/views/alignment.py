@@ -11,16 +11,11 @@ from quern.schemas.words.lines import one_line
 
 @dataclass(frozen=True)
 class Pair:
-    """A constituent of the question and the words of a chunk that match it.
-
-    Attributes:
-        words: None where none do; empty where the title of the document does.
-        how: Why they match, in a word.
-    """
+    """A constituent of the question and the words of a chunk that match it."""
 
     part: str
-    words: str | None
-    how: str
+    words: str | None  # None where none do; empty where the title of the document does.
+    how: str  # Why they match, in a word.
 
 
 def pairs_of(answer: Answer, hit: AlignedHit) -> list[Pair]:

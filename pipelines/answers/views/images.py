@@ -28,17 +28,11 @@ class Pictures(Protocol):
 
 @dataclass(frozen=True)
 class Shown:
-    """An image of an answer as the page shows it.
+    """An image of an answer as the page shows it."""
 
-    Attributes:
-        of: The image.
-        sentence: The beginning of the sentence that it stands beside.
-        picture: The picture, where it was fetched.
-    """
-
-    of: AnswerImage
-    sentence: str
-    picture: Jpeg | None
+    of: AnswerImage  # The image.
+    sentence: str  # The beginning of the sentence that it stands beside.
+    picture: Jpeg | None  # The picture, where it was fetched.
 
     @property
     def words(self) -> str:

@@ -11,19 +11,13 @@ from quern.schemas.answers import Answer, SubAnswer
 
 @dataclass(frozen=True)
 class Part:
-    """A sub-question as it is shown.
-
-    Attributes:
-        parents: Numbers of the sub-questions shown before it whose answers it needed.
-        depth: 0 where it needed none, else one more than the deepest of its parents.
-        statement: Its answer; None where the evidence had none.
-    """
+    """A sub-question as it is shown."""
 
     number: int
-    parents: list[int]
-    depth: int
+    parents: list[int]  # Numbers of the sub-questions shown before it whose answers it needed.
+    depth: int  # 0 where it needed none, else one more than the deepest of its parents.
     question: str
-    statement: Statement | None
+    statement: Statement | None  # Its answer; None where the evidence had none.
 
 
 def parts_of(answer: Answer, quotes: Sequence[Quote] = ()) -> list[Part]:

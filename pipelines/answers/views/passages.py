@@ -29,18 +29,12 @@ def web_address(url: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Quote:
-    """A citation as the page shows it.
-
-    Attributes:
-        id: Of its place in the list of sources.
-        mark: Id of the first mark of the cited span; None where no hit holds the span.
-        position: Counted from 1; tells apart citations that share a number.
-    """
+    """A citation as the page shows it."""
 
     citation: Citation
-    id: str
-    mark: str | None
-    position: int
+    id: str  # Of its place in the list of sources.
+    mark: str | None  # Id of the first mark of the cited span; None where no hit holds the span.
+    position: int  # Counted from 1; tells apart citations that share a number.
 
     @property
     def target(self) -> str:

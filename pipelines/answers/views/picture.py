@@ -29,28 +29,20 @@ _LABEL = 42
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the picture: the question, a node or a chunk.
+    """A box of the picture: the question, a node or a chunk."""
 
-    Attributes:
-        kind: `question`, `node`, `way` (a node whose chunk is no hit), `chunk`, or `lane`: no box, but a place that a
-            long edge runs through.
-        column: 0 for the question.
-        value: Similarity, as text; nothing for a chunk.
-        label: What it says, as far as there is room in the report: the question of a node, the title of a chunk.
-        note: The answer of a node; rank and id of a chunk.
-        full: All that it says.
-    """
-
+    # `question`, `node`, `way` (a node whose chunk is no hit), `chunk`, or `lane`: no box, but a place that a long edge
+    # runs through.
     kind: str
-    column: int
+    column: int  # 0 for the question.
     x: float
     y: float
     width: float
     height: float
-    value: str
-    label: str
-    note: str
-    full: str
+    value: str  # Similarity, as text; nothing for a chunk.
+    label: str  # What it says, as far as there is room in the report: the question of a node, the title of a chunk.
+    note: str  # The answer of a node; rank and id of a chunk.
+    full: str  # All that it says.
 
     @property
     def lines(self) -> list[str]:
@@ -92,17 +84,12 @@ class Edge:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the picture.
-
-    Attributes:
-        boxes: From the top; lanes are not among them.
-        more: How many it does not show.
-    """
+    """A column of the picture."""
 
     name: str
     x: float
-    boxes: Sequence[Box]
-    more: int
+    boxes: Sequence[Box]  # From the top; lanes are not among them.
+    more: int  # How many it does not show.
 
     @property
     def bottom(self) -> float:

@@ -68,15 +68,10 @@ def kind_of(answer: Answer) -> str | None:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How an answer stands beside the gold answer.
+    """How an answer stands beside the gold answer."""
 
-    Attributes:
-        code: `yes`, `no`, or `part` where its words stand in the answer.
-        words: The same in words.
-    """
-
-    code: str
-    words: str
+    code: str  # `yes`, `no`, or `part` where its words stand in the answer.
+    words: str  # The same in words.
 
 
 def agreement_of(answer: Answer) -> Agreement | None:

@@ -48,21 +48,13 @@ def rank_bridge(batch: Batch) -> Ranking:
 
 @dataclass(frozen=True)
 class Crossed:
-    """Bridges that were followed; arrays of one length, at most one for each question and document reached.
+    """Bridges that were followed; arrays of one length, at most one for each question and document reached."""
 
-    Attributes:
-        question: Position of the question.
-        source: Position of the node that names the document.
-        target: Position of the node it leads to.
-        strength: Rarity of what is named, times what the document it leaves from is worth, in [0, 1].
-        limit: Score of the document it leaves from.
-    """
-
-    question: Positions
-    source: Positions
-    target: Positions
-    strength: Floats
-    limit: Floats
+    question: Positions  # Position of the question.
+    source: Positions  # Position of the node that names the document.
+    target: Positions  # Position of the node it leads to.
+    strength: Floats  # Rarity of what is named, times what the document it leaves from is worth, in [0, 1].
+    limit: Floats  # Score of the document it leaves from.
 
     def some(self, kept: npt.NDArray[np.bool_]) -> Crossed:
         """Some of them."""

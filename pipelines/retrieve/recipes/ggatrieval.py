@@ -51,31 +51,19 @@ def rank_ggatrieval(batch: Batch) -> Ranking:
 
 @dataclass
 class _Seeking:
-    """A question on its way through the rounds.
+    """A question on its way through the rounds."""
 
-    Attributes:
-        question: Its position in the batch.
-        relevance: Score of each chunk that its first ranking has, best first.
-        places: Place of each chunk by relevance: those of the first ranking, then others as queries found them.
-        candidates: Chunks of this round.
-        queries: What they were found by.
-        seen: All chunks that were candidates so far.
-        kept: Those selected, best first.
-        rounds: What was done.
-        stop: Why there are no more rounds; None as long as there are.
-        missing: Numbers of the constituents that nothing kept matches.
-    """
-
-    question: int
-    relevance: dict[int, float]
+    question: int  # Its position in the batch.
+    relevance: dict[int, float]  # Score of each chunk that its first ranking has, best first.
+    # Place of each chunk by relevance: those of the first ranking, then others as queries found them.
     places: dict[int, int]
-    candidates: list[int]
-    queries: list[str]
-    seen: set[int] = field(default_factory=set)
-    kept: list[int] = field(default_factory=list)
-    rounds: list[SearchRound] = field(default_factory=list)
-    stop: str | None = None
-    missing: list[int] = field(default_factory=list)
+    candidates: list[int]  # Chunks of this round.
+    queries: list[str]  # What they were found by.
+    seen: set[int] = field(default_factory=set)  # All chunks that were candidates so far.
+    kept: list[int] = field(default_factory=list)  # Those selected, best first.
+    rounds: list[SearchRound] = field(default_factory=list)  # What was done.
+    stop: str | None = None  # Why there are no more rounds; None as long as there are.
+    missing: list[int] = field(default_factory=list)  # Numbers of the constituents that nothing kept matches.
 
 
 @dataclass(frozen=True)

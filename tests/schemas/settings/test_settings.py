@@ -7,7 +7,7 @@ import pytest
 from quern.schemas.settings import (
     BuildSettings,
     DeduplicateSettings,
-    EngineSettings,
+    NeighbourSettings,
     RunSettings,
     SearchSettings,
     Settings,
@@ -93,7 +93,7 @@ def test_settings_are_listed_by_phase_and_are_of_one_phase() -> None:
 
 
 def test_a_setting_of_how_work_is_done_changes_no_result() -> None:
-    default, other = EngineSettings(), EngineSettings(cores=1)
+    default, other = NeighbourSettings(), NeighbourSettings(spare=5)
     assert default != other
     assert default.results() == other.results()
     assert DeduplicateSettings().results() != DeduplicateSettings(bands=21).results()
