@@ -111,12 +111,6 @@ class Claim:
     rejects: int = 0  # Rejects.
     records: dict[str, int] = field(default_factory=dict)  # Records by type, of an archive.
 
-    @property
-    def changed_ns(self) -> int:
-        """When the file was last changed, in nanoseconds since 1970; 0 where that is not known."""
-        changed = self.version.partition("-")[2].rpartition("-")[0]  # After the size, before what it was read by.
-        return int(changed) if changed else 0
-
 
 @dataclass(frozen=True)
 class Part:
