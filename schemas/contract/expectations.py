@@ -41,12 +41,14 @@ class Limits:
         as_of: When the audited build began; nothing can have been published a day later.
         before: Rows per table of the snapshot before; empty for a first build.
         measures: What jobs measured of their own results.
+        shares: For each job the share of its rows that it lost in the snapshot before; empty for a first build.
     """
 
     settings: AuditSettings
     as_of: datetime
     before: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
