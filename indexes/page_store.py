@@ -67,10 +67,12 @@ class Removals:
     Attributes:
         marks: Fingerprints of the address and content of each: a page with other content is another.
         purge_since: When the last one was removed whose text is to leave the warehouse; None where all of it has left.
+        purged: The marks of those whose text is to leave the warehouse, or has left it.
     """
 
     marks: frozenset[bytes] = frozenset()
     purge_since: datetime | None = None
+    purged: frozenset[bytes] = frozenset()
 
     @cached_property
     def _sorted(self) -> npt.NDArray[np.bytes_]:
@@ -109,12 +111,6 @@ class Claim:
     pages: int = 0  # Pages read.
     rejects: int = 0  # Rejects.
     records: dict[str, int] = field(default_factory=dict)  # Records by type, of an archive.
-
-    @property
-    def changed_ns(self) -> int:
-        """When the file was last changed, in nanoseconds since 1970; 0 where that is not known."""
-        changed = self.version.partition("-")[2].rpartition("-")[0]  # After the size, before what it was read by.
-        return int(changed) if changed else 0
 
 
 @dataclass(frozen=True)
@@ -359,7 +355,9 @@ class PageStore:
         manifest = self._read()
         since = manifest.get("purge_since")
         marks = frozenset(bytes.fromhex(mark) for mark in manifest.get("removed", ()))
-        return Removals(marks, datetime.fromisoformat(since) if since else None)
+        # An older manifest does not tell which were purged: text of none of them may come back.
+        purged = frozenset(bytes.fromhex(mark) for mark in manifest.get("purged", manifest.get("removed", ())))
+        return Removals(marks, datetime.fromisoformat(since) if since else None, purged)
 
     def _read(self) -> dict[str, Any]:
         """What the manifest says; nothing where there is none."""
@@ -414,7 +412,8 @@ class PageStore:
         """
         before, named = self.removals(), self.named()
         since = datetime.now(UTC) if purge else before.purge_since
-        removals = Removals(before.marks | frozenset(marks), since)
+        every = before.marks | frozenset(marks)
+        removals = Removals(every, since, every if purge else before.purged)
         self._write(named, removals)
         if not purge:
             return
@@ -423,6 +422,11 @@ class PageStore:
         self._write({again[name].name: replace(of, files=of.live, dropped=()) for name, of in named.items()}, removals)
         for part in (*self.pending(), *(part for part in parts if again[part.name] is not part)):
             part.remove()
+
+    def restore(self, marks: Iterable[bytes]) -> None:
+        """Take marks off pages: builds read them again. Hold the lock alone."""
+        before = self.removals()
+        self._write(self.named(), replace(before, marks=before.marks.difference(marks)))
 
     def purged(self) -> None:
         """Note that the text of all removed pages has left the warehouse. Hold the lock alone."""
@@ -433,6 +437,7 @@ class PageStore:
             "format": _FORMAT,
             "parts": {name: asdict(of) for name, of in named.items()},
             "removed": sorted(mark.hex() for mark in removals.marks),
+            "purged": sorted(mark.hex() for mark in removals.purged),
             "purge_since": removals.purge_since and removals.purge_since.isoformat(),
         }
         for path in (self._copy, self._manifest):  # The copy is never older.

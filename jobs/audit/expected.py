@@ -34,15 +34,27 @@ def expected_of(table: Table, limits: Limits, others: Mapping[str, Table]) -> li
 
 def check_figures(shares: Mapping[str, float], limits: Limits) -> list[Check]:
     """Checks of the shares of rows that jobs lost, and of what jobs measured of their own results."""
-    most, least = limits.settings.max_reject_share, limits.settings.min_link_recall
-    found = [
-        (SHARES, Figure(0, most, title=f"{job} rejected share", setting="audit.max_reject_share"), share)
-        for job, share in shares.items()
-    ]
+    least = limits.settings.min_link_recall
+    found = [(SHARES, _share(job, share, limits), share) for job, share in shares.items()]
     if RECALL in limits.measures:
         recall = Figure(least, 1, title=f"{MEASURES}.{RECALL} between", setting="audit.min_link_recall")
         found.append((MEASURES, recall, limits.measures[RECALL]))
     return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in found]
+
+
+def _share(job: str, share: float, limits: Limits) -> Figure:
+    """What the share of its rows that a job lost is held to.
+
+    A share above the setting is a warning. It is critical where all is lost, or where more is lost than before: of each
+    row that was kept, on average, the setting's share.
+    """
+    most, before = limits.settings.max_reject_share, limits.shares.get(job)
+    bound = most if before is None else before + most * (1 - before)
+    critical = share >= 1 or (before is not None and share > bound) or share <= most
+    title, setting = f"{job} rejected share", "audit.max_reject_share"
+    return Figure(
+        0, bound if critical else most, severity="critical" if critical else "warning", title=title, setting=setting
+    )
 
 
 def skipped(tables: Iterable[Table], limits: Limits) -> list[Check]:

@@ -2,9 +2,10 @@
 
 The versions of an address follow each other as they were ingested. Each takes the place of the one before, unless both
 state a time (that of a capture, or `modified_at` of a document) and its own is earlier. Within one ingest, the file
-that was changed last counts as the last, and of one file the last row.
+whose name sorts first counts as the last, and of one file the last row. A Markdown file that states an id has the
+address of a document with that id.
 
-Memory: 44 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
+Memory: 52 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ import pyarrow.compute as pc
 
 from quern.indexes.page_store import REMOVED, REMOVED_DETAIL, Part, Removals, place_of
 from quern.jobs.pages.formats.rows import FileReject
+from quern.jobs.pages.formats.texts import MARKDOWN, MARKDOWN_TYPE, MDX_TYPE
+from quern.jobs.pages.inputs import kind_of
+from quern.jobs.text.markdown import given_markdown
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.tables import PAGES, TIMESTAMP
 
 _NEVER: Final = np.iinfo(np.int64).min
 _PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
+_MARKDOWN: Final = ("content_type", "body")
 _ORDERED: Final = ("url", "fetched_at", "last_modified", "source_file", "warc_file", "warc_offset")
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
@@ -34,19 +39,22 @@ Longs = npt.NDArray[np.int64]
 def superseded(urls: pa.Array, fetched_at: pa.Array, place: Longs | None = None) -> Bools:
     """Which rows have a later version of the same address, shape (rows,); `place` is their order, else that of rows."""
     prints = row_fingerprints(pa.record_batch({"url": urls}), ["url"]).view(np.uint64).reshape(-1, 2)
-    return _superseded(prints, _times(fetched_at), np.zeros(len(prints), np.int64) if place is None else place)
+    place = np.zeros(len(prints), np.int64) if place is None else place
+    return np.asarray(_latest(prints, _times(fetched_at), place) != np.arange(len(prints)))
 
 
-def _superseded(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Bools:
+def _latest(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Longs:
+    """The row that stays of each row's address, shape (rows,)."""
     rows = np.arange(len(prints))
     order = np.lexsort((rows, place))
     # A row without a time takes the place of all before it: times are compared between two such rows.
     timeless = np.empty(len(prints), np.int64)
     timeless[order] = np.cumsum(when[order] == _NEVER)
     order = np.lexsort((rows, place, when, timeless, prints[:, 1], prints[:, 0]))
-    lost = np.zeros(len(prints), dtype=np.bool_)
-    lost[order[:-1]] = (prints[order][:-1] == prints[order][1:]).all(axis=1)
-    return lost
+    last = np.flatnonzero(np.append((prints[order][:-1] != prints[order][1:]).any(axis=1), True))
+    stays = np.empty(len(prints), np.int64)
+    stays[order] = order[last[np.searchsorted(last, rows)]]
+    return stays
 
 
 def _times(fetched_at: pa.Array) -> Longs:
@@ -60,6 +68,7 @@ class PartRows:
 
     part: Part  # The part.
     lost: Bools  # Rows with a later version of the same address.
+    later: Sequence[str]  # The file of that version, of each row that is lost.
     removed: Bools  # Other rows that were removed.
     gone_at: Longs  # When the page of a row that has none was found to be gone, else `_NEVER`.
     unread: tuple[FileReject, ...] = ()  # Revisits in it of pages whose capture is nowhere.
@@ -84,18 +93,17 @@ class PartRows:
                 yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
 
     def rejects(self) -> Iterator[FileReject]:
-        """The other rows. Of a page `duplicate_url`; of a JSONL document, whose address is made from its id,
-        `duplicate_doc_id`; of one that was removed, `removed`; of one that a later capture found to be gone, `gone`.
-        And the revisits of `unread`.
+        """The other rows. Of a page `duplicate_url`; of a document that states its id, `duplicate_doc_id`; of one that
+        was removed, `removed`; of one that a later capture found to be gone, `gone`. And the revisits of `unread`.
         """
         yield from self.unread
         if self.stays.all():
             return
-        start = 0
+        start, later = 0, iter(self.later)
         for batch in self.part.batches("pages", _PLACE):
             rows = slice(start, start + batch.num_rows)
             start += batch.num_rows
-            yield from _duplicates(batch.filter(pa.array(self.lost[rows])))
+            yield from _duplicates(batch.filter(pa.array(self.lost[rows])), later)
             for row in batch.filter(pa.array(self.removed[rows])).to_pylist():
                 detail = f"{row['url']}: {REMOVED_DETAIL}"
                 yield FileReject(place_of(row), REMOVED, detail, row["source_file"])
@@ -108,8 +116,9 @@ def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> 
 
     It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
     """
-    prints, when, place = _keys(parts)
-    lost = _superseded(prints, when, place)
+    prints, when, place, names, file = _keys(parts)
+    stays = _latest(prints, when, place)
+    lost = stays != np.arange(len(stays))
     removed = ~lost & _removed(parts, removals or Removals(), len(lost))
     gone_at = _gone_after(parts, prints, when, lost)
     captured = _captured(parts, prints)
@@ -117,30 +126,49 @@ def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> 
     for part in parts:
         rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
         start = rows.stop
-        yield PartRows(part, lost[rows], removed[rows], gone_at[rows], tuple(_unread(part, captured)))
+        later = [names[n] for n in file[stays[rows][lost[rows]]]]
+        yield PartRows(part, lost[rows], later, removed[rows], gone_at[rows], tuple(_unread(part, captured)))
 
 
-def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs]:
-    """Of every row the fingerprint of its address, its time, and its place: ingest, file, then offset or line."""
+def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs, list[str], Longs]:
+    """Of every row the fingerprint of its address, its time, and its place: ingest, file, then offset or line.
+
+    And the names of the files, and which of them each row is from.
+    """
     prints = [np.empty((0, 2), np.uint64)]
     when, files, offsets = ([np.empty(0, np.int64)] for _ in range(3))
     codes: dict[str, int] = {}
-    order_of: dict[str, tuple[int, int, str]] = {}
+    ingest_of: dict[str, int] = {}
     for part in parts:
-        order_of |= {claim.file: (part.ingest, claim.changed_ns, claim.file) for claim in part.live}
-        for batch in part.batches("pages", _ORDERED):
-            prints.append(row_fingerprints(batch, ["url"]).view(np.uint64).reshape(-1, 2))
+        ingest_of |= {claim.file: part.ingest for claim in part.live}
+        of_markdown = any(kind_of(claim.file) in MARKDOWN for claim in part.live)
+        for batch in part.batches("pages", (*_ORDERED, *(_MARKDOWN if of_markdown else ()))):
+            identity = pa.record_batch({"url": _addresses(batch) if of_markdown else batch.column("url")})
+            prints.append(row_fingerprints(identity, ["url"]).view(np.uint64).reshape(-1, 2))
             when.append(_times(_stated(batch)))
             names = batch.column("source_file").to_pylist()
             files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
             offsets.append(batch.column("warc_offset").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
     ranks = np.empty(len(codes), np.int64)
-    ranks[[codes[name] for name in sorted(codes, key=order_of.__getitem__)]] = np.arange(len(codes))
+    ordered = sorted(sorted(codes, reverse=True), key=ingest_of.__getitem__)
+    ranks[[codes[name] for name in ordered]] = np.arange(len(codes))
     file = ranks[np.concatenate(files)]
     order = np.lexsort((np.concatenate(offsets), file))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return np.concatenate(prints), np.concatenate(when), place
+    return np.concatenate(prints), np.concatenate(when), place, ordered, file
+
+
+def _addresses(pages: pa.RecordBatch) -> pa.Array:
+    """The addresses of pages; of Markdown files that state an id, those of documents with it."""
+    urls = pages.column("url").to_pylist()
+    kinds, bodies = pages.column("content_type").to_pylist(), pages.column("body")
+    for n in (n for n, kind in enumerate(kinds) if kind in (MARKDOWN_TYPE, MDX_TYPE)):
+        body = bodies[n].as_py()
+        if b"doc_id" in body.replace(b"\0", b""):  # Few state one, and reading takes long; UTF-16 has zeros.
+            doc_id = given_markdown(body, None, urls[n]).fields["doc_id"]
+            urls[n] = urls[n] if doc_id == urls[n] else f"doc:{doc_id}"
+    return pa.array(urls, pa.string())
 
 
 def _stated(pages: pa.RecordBatch) -> pa.Array:
@@ -199,15 +227,13 @@ def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
                 yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
 
 
-def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
-    for row in lost.to_pylist():
-        url, file = row["url"], row["source_file"]
-        if row["warc_offset"] is not None and row["warc_file"] is None:
-            detail = f"{url}: the same doc_id stands again in a later version"
-            yield FileReject(place_of(row), "duplicate_doc_id", detail, file)
-        else:
-            detail = f"{url} stands again in a later version"
-            yield FileReject(place_of(row), "duplicate_url", detail, file)
+def _duplicates(lost: pa.RecordBatch, later: Iterator[str]) -> Iterator[FileReject]:
+    for row, other in zip(lost.to_pylist(), later, strict=False):  # `later` goes on with the next batch.
+        place, file = place_of(row), row["source_file"]
+        states_id = row["url"].startswith("doc:") or kind_of(file) in MARKDOWN
+        reason, what = ("duplicate_doc_id", "doc_id") if states_id else ("duplicate_url", "address")
+        detail = f"{row['url']}: {place} and {other} have the same {what}; the version in {other} is kept"
+        yield FileReject(place, reason, detail, file)
 
 
 def _gone(pages: pa.RecordBatch, times: Longs) -> Iterator[FileReject]:

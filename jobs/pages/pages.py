@@ -1,7 +1,7 @@
 """The table `pages`: what files hold, one row per address, without pages that were removed.
 
 Files are read anew by a build of PAGES, and once for the page store. It streams; beside a batch of bodies, memory
-holds 44 bytes a page (`jobs.pages.latest`).
+holds 52 bytes a page (`jobs.pages.latest`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quern.indexes.catalog import Snapshot, WarehouseFolder
-from quern.indexes.catalog.manifest import StepRecord
+from quern.indexes.catalog.manifest import Manifest, StepRecord
 from quern.indexes.checksums import DamagedError
 from quern.indexes.disk import is_read_only
 from quern.indexes.stages import Stage
@@ -48,7 +48,7 @@ class Subject:
     stages: Mapping[str, Stage]  # Its tables.
     reports: Sequence[Report]  # The reports of its jobs.
     steps: Sequence[StepRecord]  # Its steps.
-    before: Mapping[str, int]  # Rows per table of the snapshot before; empty for a first build.
+    parent: Manifest | None  # What is known of the snapshot before; None for a first build.
 
     @cached_property
     def reasons(self) -> Counter[tuple[str, str]]:
@@ -71,6 +71,18 @@ class Subject:
     def shares(self) -> dict[str, float]:
         """For each job the share of its rows that it lost, and of all pages (`LOST`)."""
         return lost_shares(self.given, self.reasons, [step.job for step in upstream(self.steps, ("documents",))])
+
+    def limits(self, settings: Settings) -> Limits:
+        """What the tables are held to."""
+        rows: dict[str, int] = {}
+        shares: dict[str, float] = {}
+        if self.parent is not None:
+            rows = {name: version.rows for name, version in self.parent.tables.items()}
+            parts = ((of.partition(": "), n) for of, n in self.parent.rejects.items())
+            reasons = {(job, reason): n for (job, _, reason), n in parts}
+            jobs = [step.job for step in upstream(self.parent.steps, ("documents",))]
+            shares = lost_shares(rows_in(self.parent.jobs, reasons, rows.get("pages", 0)), reasons, jobs)
+        return Limits(settings.audit, self.started_at, rows, self.measures, shares)
 
 
 def count_reasons(rejects: Stage) -> Counter[tuple[str, str]]:
@@ -126,8 +138,7 @@ def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons |
 def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Settings) -> Audited:
     """Check all that is expected of `subject` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
-    limits = Limits(settings.audit, subject.started_at, subject.before, subject.measures)
-    chosen = (subject.stages, subject.shares, limits)
+    chosen = (subject.stages, subject.shares, subject.limits(settings))
     if settings.audit.engine == "spark":
         engine = SparkEngine(settings.engine)
         try:
@@ -170,16 +181,16 @@ def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
     snapshot.check()
     manifest = snapshot.manifest
     stages = {name: snapshot.stage(name) for name in manifest.tables}
-    before = rows_before(snapshot.warehouse, manifest.parent)
-    subject = Subject(manifest.build_id, manifest.started_at, stages, manifest.jobs, manifest.steps, before)
+    parent = _parent(snapshot.warehouse, manifest.parent)
+    subject = Subject(manifest.build_id, manifest.started_at, stages, manifest.jobs, manifest.steps, parent)
     return audit_tables(snapshot.warehouse, subject, settings)
 
 
-def rows_before(warehouse: WarehouseFolder, parent: str | None) -> dict[str, int]:
-    """Rows per table of the snapshot `parent`; none where there is no such snapshot, no longer, or a damaged one."""
+def _parent(warehouse: WarehouseFolder, parent: str | None) -> Manifest | None:
+    """The manifest of the snapshot `parent`; None where there is no such snapshot, no longer, or a damaged one."""
     if parent is None or parent not in warehouse.snapshot_ids():
-        return {}
+        return None
     try:
-        return {name: version.rows for name, version in warehouse.manifest(parent).tables.items()}
+        return warehouse.manifest(parent)
     except DamagedError:
-        return {}
+        return None

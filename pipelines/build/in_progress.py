@@ -219,9 +219,9 @@ class StagedBuild:
         self._see_that_all_is_there(self.steps)
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self.rejects(stages["pages"])
-        before = {name: table.rows for name, table in self.parent.manifest.tables.items()} if self.parent else {}
+        parent = self.parent.manifest if self.parent else None
         records = [known.record for known in self.done()]
-        subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, before)
+        subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, parent)
         audited = audit_tables(self.warehouse, subject, self.settings)
         _refuse_failures(begun.build_id, audited, subject)
         record = AuditRecord(

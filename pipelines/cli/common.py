@@ -328,19 +328,30 @@ def open_searcher(
     return opened_searcher
 
 
-def documents_where(warehouse: Path, where: Sequence[str]) -> list[str]:
-    """Ids of the documents of the published snapshot that meet the conditions `where`.
+def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = False) -> list[str]:
+    """Ids of the documents of the published snapshot, or with `older` of any, that meet the conditions `where`.
 
     Raises:
-        FilterError: One of them cannot be read.
+        FilterError: One of them cannot be read, of no snapshot.
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import documents_that_meet, see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import FilterError, documents_that_meet, see_that_columns_are_there
 
-    snapshot = Catalog.open(warehouse).snapshot()
-    see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
-    return documents_that_meet(snapshot, where)
+    catalog = Catalog.open(warehouse)
+    found: set[str] = set()
+    faults = []
+    builds = catalog.snapshot_ids() if older else [None]
+    for build_id in builds:
+        snapshot = catalog.snapshot(build_id)
+        try:
+            see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+            found.update(documents_that_meet(snapshot, where))
+        except FilterError as error:  # A snapshot may lack metadata that another has.
+            faults.append(error)
+    if faults and len(faults) == len(builds):
+        raise faults[-1]
+    return sorted(found)
 
 
 def _day(text: str) -> date:

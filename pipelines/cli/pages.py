@@ -249,7 +249,8 @@ def _tell_ingest_plan(plan: IngestPlan) -> None:
 
 @app.command(
     epilog="Examples:  quern remove 45e5c802a3a5580e1441 -w WH    quern remove https://example.org/a -w WH --purge    "
-    "quern remove -w WH --where site=example.org --where 'published_at<2020' --dry-run"
+    "quern remove -w WH --where site=example.org --where 'published_at<2020' --dry-run    "
+    "quern remove https://example.org/a -w WH --undo"
 )
 def remove(
     warehouse: cli.Warehouse,
@@ -265,6 +266,10 @@ def remove(
             "the stages, the logs and all older snapshots.",
         ),
     ] = False,
+    undo: Annotated[
+        bool,
+        typer.Option("--undo", help="Take removals back: the next build reads the documents again, unless purged."),
+    ] = False,
     dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
@@ -274,24 +279,30 @@ def remove(
     it is back. Of several documents all are removed or none; exit code 1 where one is not there.
     """
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.pages.remove import NothingToRemoveError
+    from quern.pipelines.pages.remove import NothingToRemoveError, restore
     from quern.pipelines.pages.remove import remove as run
 
     if bool(targets) == bool(where):
         raise typer.BadParameter("name documents by id or address, or by --where: one of both")
+    if undo and purge:
+        raise typer.BadParameter("what is purged cannot be restored: --undo or --purge")
+    action = "restored" if undo else "removed"
     try:
-        named = targets or cli.documents_where(warehouse, where or ())
+        named = targets or cli.documents_where(warehouse, where or (), older=undo)
         if not named:
-            raise NothingToRemoveError(f"no document meets {' and '.join(where or ())}: nothing was removed")
-        removal = run(Catalog.open(warehouse), named, purge=purge, dry_run=dry_run)
+            raise NothingToRemoveError(f"no document meets {' and '.join(where or ())}: nothing was {action}")
+        if undo:
+            removal = restore(Catalog.open(warehouse), named, some=bool(where), dry_run=dry_run)
+        else:
+            removal = run(Catalog.open(warehouse), named, purge=purge, dry_run=dry_run)
     except NothingToRemoveError as error:
         typer.echo(f"quern: {error}", err=True)
         raise typer.Exit(1) from None
     if as_json:
-        print_json({"dry_run": dry_run, "purge": purge, **asdict(removal)})
+        print_json({"dry_run": dry_run, "purge": purge, "undo": undo, **asdict(removal)})
         return
-    done = "purges" if purge else "leaves out"
-    typer.echo("would be removed:" if dry_run else f"removed, which the next `quern build` {done}:")
+    done = "reads again" if undo else "purges" if purge else "leaves out"
+    typer.echo(f"would be {action}:" if dry_run else f"{action}, which the next `quern build` {done}:")
     of_pages = [{"doc_id": url, "title": None} for url in removal.pages]
     documents = removal.documents or of_pages
     for row in documents[:_MOST_SHOWN]:

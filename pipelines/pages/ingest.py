@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import VERIFIED
-from quern.indexes.page_store import PageStore, Part
+from quern.indexes.page_store import PageStore, Part, Removals
 from quern.jobs.engines import Engines
 from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.ingest import Span, spans_of
@@ -101,7 +101,7 @@ def add_pages(
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
         parts, engine = read_spans(left, settings.ingest, store.directory, engines)
-        parts = _without_removed(mended(finished + parts, wanted, settings.ingest, store.directory), store)
+        parts = _without_purged(mended(finished + parts, wanted, settings.ingest, store.directory), store)
         gone = missing.files if sync else {}
         if parts or gone:
             store.publish(parts, gone)
@@ -213,9 +213,10 @@ def missing_documents(
     return MissingDocuments(missing, sum(of_sources.values()))
 
 
-def _without_removed(parts: Sequence[Part], store: PageStore) -> list[Part]:
-    """New parts without the pages that a user removed and that are as they were."""
-    again = [part.without(removals) for part in parts] if (removals := store.removals()).marks else list(parts)
+def _without_purged(parts: Sequence[Part], store: PageStore) -> list[Part]:
+    """New parts without the pages that a user purged and that are as they were."""
+    purged = Removals(store.removals().purged)
+    again = [part.without(purged) for part in parts] if purged.marks else list(parts)
     for part, now in zip(parts, again, strict=True):
         if now is not part:
             part.remove()

@@ -66,7 +66,7 @@ def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False,
     published = [warehouse.snapshot()] if warehouse.current_id() else []
     older = [s for s in warehouse.snapshot_ids() if purge and s != warehouse.current_id()]
     with store.lock(shared=dry_run):
-        found = _Found({form: t for t in targets for form in (t, f"doc:{t}", normalise_url(t))})
+        found = _Found({form: t for t in targets for form in _forms(t)})
         for snapshot in published:
             found.look_in(snapshot)
         for build_id in older:
@@ -74,9 +74,7 @@ def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False,
                 found.look_in(warehouse.snapshot(build_id))
         stored = found.look_through(store, removed=purge)
         if lost := [target for target in dict.fromkeys(targets) if target not in found.targets]:
-            named = ", ".join(shortened(target, 80) for target in lost[:_MOST_NAMED])
-            more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-            raise NothingToRemoveError(f"{warehouse.root} has no document {named}{more}: nothing was removed")
+            raise NothingToRemoveError(f"{warehouse.root} has no document {_named(lost)}: nothing was removed")
         archives = {(warehouse.root / row["warc_file"], row["warc_offset"]) for row in stored if row["warc_file"]}
         within = [(path, offset) for path, offset in sorted(archives) if path.is_relative_to(warehouse.root)]
         kept = []
@@ -93,6 +91,53 @@ def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False,
     )
 
 
+def restore(warehouse: Warehouse, targets: Sequence[str], *, some: bool = False, dry_run: bool = False) -> Removal:
+    """Take back that documents were removed, of all of them or none: the next build reads their pages again.
+
+    Args:
+        warehouse: The warehouse.
+        targets: As of `remove`.
+        some: Whether those of them that were not removed are passed over.
+        dry_run: Whether it is only told what would be restored.
+
+    Raises:
+        NothingToRemoveError: One of them was not removed, or was purged.
+        PageStoreError: An ingest is writing.
+        DamagedError: A part of the page store is damaged.
+    """
+    store = page_store(warehouse)
+    with store.lock(shared=dry_run):
+        found = _Found({form: t for t in targets for form in _forms(t)})
+        for build_id in reversed(warehouse.snapshot_ids()):
+            with suppress(DamagedError):
+                found.look_in(warehouse.snapshot(build_id))
+        found.look_through(store, removed=True)
+        removals = store.removals()
+        marks = found.marks.keys() & (removals.marks - removals.purged)
+        pages = {found.marks[mark] for mark in marks}
+        documents = [row for row in found.documents.values() if row["page_url"] in pages]
+        names = pages.union(*({row["doc_id"], row["url"]} for row in documents))
+        lost = [target for target in dict.fromkeys(targets) if names.isdisjoint(_forms(target))]
+        if not pages or (lost and not some):
+            raise NothingToRemoveError(
+                f"{warehouse.root} has no removed document {_named(lost)}: it was never removed, or it was purged; "
+                "nothing was restored (`quern rejects --reason removed` shows what a build left out)"
+            )
+        if not dry_run:
+            store.restore(marks)
+    return Removal([{name: row[name] for name in _STATED[:-1]} for row in documents], sorted(pages))
+
+
+def _forms(target: str) -> tuple[str, ...]:
+    """How the tables may write what a user names."""
+    return target, f"doc:{target}", normalise_url(target)
+
+
+def _named(targets: Sequence[str]) -> str:
+    more = f" and {len(targets) - _MOST_NAMED} more" if len(targets) > _MOST_NAMED else ""
+    return ", ".join(shortened(target, 80) for target in targets[:_MOST_NAMED]) + more
+
+
 class _Found:
     """Documents and pages that were looked for.
 
@@ -100,7 +145,7 @@ class _Found:
         targets: What was looked for and found.
         documents: Documents by their ids.
         pages: Addresses of pages.
-        marks: Marks of pages.
+        marks: Addresses of pages by their marks.
     """
 
     def __init__(self, forms: dict[str, str]) -> None:
@@ -109,7 +154,7 @@ class _Found:
         self.targets: set[str] = set()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: set[str] = set()
-        self.marks: set[bytes] = set()
+        self.marks: dict[bytes, str] = {}
 
     def look_in(self, snapshot: Snapshot) -> None:
         """Find documents and pages of a snapshot."""
@@ -143,7 +188,7 @@ class _Found:
         urls = pages.column("url").to_pylist()
         self._take(*urls)
         self.pages.update(urls)
-        self.marks.update(mark.tobytes() for mark in marks_of(pages))
+        self.marks.update(zip((mark.tobytes() for mark in marks_of(pages)), urls, strict=True))
         return pages
 
     def _take(self, *names: str | None) -> None:

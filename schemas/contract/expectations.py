@@ -41,6 +41,8 @@ class Limits:
     # Rows per table of the snapshot before; empty for a first build.
     before: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)  # What jobs measured of their own results.
+    # For each job the share of its rows that it lost in the snapshot before; empty for a first build.
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,9 @@ class AuditSettings(Group):
         "arrow", description="What computes: `arrow` streams in this process, `spark` for tables too large for that."
     )
     max_reject_share: Share = Field(
-        0.5, description="Largest share of a job's input, and of all pages, that may be rejected; critical."
+        0.5,
+        description="Largest share of a job's input, and of all pages, that may be rejected; a warning. Critical where "
+        "all is rejected, or where the share that is kept fell by more than this against the published snapshot.",
     )
     max_shrink: Share = Field(
         0.5, description="Largest share of documents that a build may lose against the published snapshot; critical."

@@ -123,7 +123,9 @@ def test_a_removed_document_is_gone_until_it_is_ingested_with_other_content(tmp_
     assert "does not say" in quern_here("ask", "-w", warehouse, "Who repaired the weir at Tarn?").stdout
     assert quern_here("remove", "file:///weir.md", "-w", warehouse).returncode == 1
     (folder / "weir.md").touch()
-    assert "1 removed" in quern_here("ingest", folder, "-w", warehouse).stdout
+    assert quern_here("ingest", folder, "-w", warehouse).returncode == 0
+    assert quern_here("build", "-w", warehouse, *LOCAL).returncode == 0
+    assert "file:///weir.md" not in {row["url"] for row in rows(warehouse, "pages")}
     put(folder / "weir.md", f"# weir\n\n{TEXTS['weir']} It holds.\n".encode())
     assert quern_here("ingest", folder, "-w", warehouse).returncode == 0
     assert quern_here("build", "-w", warehouse, *LOCAL).returncode == 0
@@ -156,6 +158,40 @@ def test_all_pages_of_a_document_are_removed_by_a_condition_and_from_a_folder_th
     assert quern_here("build", tmp_path / "in", "-w", warehouse, *LOCAL).returncode == 0
     assert {row["url"] for row in rows(warehouse, "pages")} == {"https://tides.example/lock.html", "file:///notes.txt"}
     assert SECRET not in repr(rows(warehouse, "documents"))
+
+
+def test_a_removal_is_taken_back_by_id_address_or_condition_unless_it_was_purged(
+    tmp_path: Path, quern_here: Quern
+) -> None:
+    warehouse, table = tmp_path / "wh", lines(tmp_path / "d.jsonl", TEXTS, site="tarn.example")
+    remove, build = ("remove", "-w", warehouse), ("build", "-w", warehouse, *LOCAL)
+    assert quern_here("ingest", table, "-w", warehouse).returncode == 0
+    assert quern_here(*build).returncode == 0
+    for target, removed in (("weir", ("weir", "lock")), ("doc:weir", ("weir",))):
+        assert quern_here(*remove, *removed).returncode == 0
+        assert quern_here(*build).returncode == 0
+        lines(table, TEXTS | {f"{target[:3]}-new": "The inn at Tarn has nine rooms."}, site="tarn.example")
+        assert quern_here("ingest", table, "-w", warehouse).returncode == 0  # Pages of the new file are removed too.
+        assert not {"weir", "lock"} & ids(warehouse)
+        dry = quern_here(*remove, target, "--undo", "--dry-run")
+        assert (dry.returncode, dry.stdout.splitlines()[0]) == (0, "would be restored:")
+        refused = quern_here(*remove, target, "ferry", "--undo")
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+        assert "has no removed document ferry: it was never removed, or it was purged" in refused.stderr
+        assert json.loads(quern_here(*remove, target, "--undo", "--json").stdout)["pages"] == ["doc:weir"]
+        assert quern_here(*build).returncode == 0
+        assert {"weir", "lock"} & ids(warehouse) == {"weir"}
+    restored = json.loads(quern_here(*remove, "--where", "site=tarn.example", "--undo", "--json").stdout)
+    assert restored["pages"] == ["doc:lock"]
+    assert quern_here(*remove, "--where", "site=tarn.example", "--undo").returncode == 1
+    assert quern_here(*build).returncode == 0
+    assert ids(warehouse) >= set(TEXTS)
+    assert quern_here(*remove, "weir", "--undo", "--purge").returncode == 2
+    assert quern_here(*remove, "weir", "--purge").returncode == 0
+    for _ in range(2):  # Also while snapshots still have its text.
+        assert "purged" in quern_here(*remove, "weir", "--undo").stderr
+        assert quern_here(*build).returncode == 0
+    assert "weir" not in ids(warehouse)
 
 
 def test_copies_of_a_removed_document_are_named(tmp_path: Path, quern_here: Quern) -> None:

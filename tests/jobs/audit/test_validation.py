@@ -318,7 +318,7 @@ def test_what_a_corpus_may_be_like_warns_and_what_makes_an_index_wrong_is_critic
 
 def test_what_was_found_is_told_with_examples(sound: dict[str, Stage], tmp_path: Path) -> None:
     edges = stage_of(tmp_path / "e", DECLARED["edges"], [*SOUND["edges"], SOUND["edges"][0] | {"target": "gone"}])
-    found = audit({"nodes": sound["nodes"], "edges": edges}, {LOST: 0.6}, Limits(SETTINGS, NOW))
+    found = audit({"nodes": sound["nodes"], "edges": edges}, {LOST: 0.6}, Limits(SETTINGS, NOW, shares={LOST: 0.0}))
     assert set(found.failures()) == {
         Check("edges unique_keys", "critical", False, "2 of 3 unexpected, such as " + KEY + ", " + KEY, "edges"),
         Check("edges.target references nodes", "critical", False, "1 of 3 unexpected, such as gone", "edges"),
@@ -330,6 +330,16 @@ def test_what_was_found_is_told_with_examples(sound: dict[str, Stage], tmp_path:
             SHARES,
         ),
     }
+
+
+def test_a_share_of_rejects_is_critical_where_all_is_lost_or_much_more_than_before() -> None:
+    def severity(share: float, **before: float) -> str | None:
+        (check,) = check_figures({LOST: share}, Limits(SETTINGS, NOW, shares=before))
+        return None if check.passed else check.severity
+
+    assert [severity(share) for share in (0.5, 0.6, 0.99, 1.0)] == [None, "warning", "warning", "critical"]
+    assert [severity(share, pages=0.1) for share in (0.5, 0.54, 0.56, 1.0)] == [None, "warning", *["critical"] * 2]
+    assert [severity(share, pages=0.6) for share in (0.5, 0.79, 0.81)] == [None, "warning", "critical"]
 
 
 def test_a_graph_that_finds_too_few_neighbours_is_not_published(sound: dict[str, Stage]) -> None:

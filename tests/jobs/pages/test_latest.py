@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from quern.jobs.pages.ingest import Span, read_pages
-from quern.jobs.pages.inputs import of_path
+from quern.jobs.pages.inputs import find_inputs, of_path
 from quern.jobs.pages.latest import latest_captures, superseded
 from quern.jobs.pages.reading import read_task
 from quern.schemas.settings import IngestSettings
@@ -66,6 +66,33 @@ def test_documents_that_share_an_address_stay_and_the_last_of_an_id_replaces_the
     kept, rejects = latest(put(tmp_path / "d.jsonl", lines.encode()), tmp_path / "parts")
     assert [(r["url"], r["warc_offset"]) for r in kept] == [("doc:b", 2), ("doc:a", 3)]
     assert rejects == {"d.jsonl:1": "duplicate_doc_id"}
+
+
+def test_of_two_files_with_one_id_the_first_stays_unless_both_state_when_they_were_modified(tmp_path: Path) -> None:
+    def note(name: str, doc_id: str, modified: str = "") -> None:
+        stated = f"modified_at: {modified}\n" if modified else ""
+        put(tmp_path / "in" / f"{name}.md", f"---\ndoc_id: {doc_id}\n{stated}---\nText of {name}.\n".encode())
+
+    note("a", "tide")
+    note("b", "tide", "2024-05-03")
+    note("c", "weir", "2024-05-02")
+    note("d", "weir", "2024-05-03")
+    put(tmp_path / "in" / "e.jsonl", b'{"doc_id": "weir", "text": "t"}\n{"doc_id": "lock", "text": "t"}\n')
+    put(tmp_path / "in" / "f.md", b"A text whose id is that of its path, beside a doc_id in it.")
+    given = find_inputs([tmp_path / "in"])
+    part = read_task(tuple(Span(file, 0, file.size) for file in given), IngestSettings(), tmp_path / "parts")
+    (found,) = latest_captures([part])
+    kept = {Path(row["source_file"]).name for batch in found.pages() for row in batch.to_pylist()}
+    assert kept == {"a.md", "d.md", "e.jsonl", "f.md"}
+    rejects = {Path(r.key).name: (r.reason, r.detail.replace(f"{tmp_path}/in/", "")) for r in found.rejects()}
+    assert rejects == {
+        of: ("duplicate_doc_id", f"{url}: {of} and {kept} have the same doc_id; the version in {kept} is kept")
+        for of, kept, url in (
+            ("b.md", "a.md", "file:///b.md"),
+            ("c.md", "d.md", "file:///c.md"),
+            ("e.jsonl:1", "d.md", "doc:weir"),
+        )
+    }
 
 
 def test_a_page_that_was_gone_later_leaves_unless_it_was_seen_again(tmp_path: Path) -> None:
