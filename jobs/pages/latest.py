@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.page_store import REMOVED, REMOVED_DETAIL, Part, Removals, place_of
+from quern.jobs.pages.formats.files import MARKDOWN, MARKDOWN_TYPE, MDX_TYPE
 from quern.jobs.pages.formats.rows import FileReject
-from quern.jobs.pages.formats.texts import MARKDOWN, MARKDOWN_TYPE, MDX_TYPE
 from quern.jobs.pages.inputs import kind_of
 from quern.jobs.text.markdown import given_markdown
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
