@@ -15,6 +15,7 @@ import pytest
 import quern
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
+from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.inspect.show import show
 from quern.pipelines.query import BATCH_QUESTIONS, answer_questions
 from quern.pipelines.retrieve.recipes import RECIPES
@@ -38,7 +39,10 @@ def questions_of(recipe: str) -> list[Question]:
 @pytest.fixture(scope="module")
 def answers(searcher: Searcher) -> dict[str, list[Answer]]:
     """Gold questions through every recipe."""
-    return {name: list(answer_questions(searcher, questions_of(name), recipe)) for name, recipe in ANSWERING.items()}
+    return {
+        name: list(answer_questions(searcher, questions_of(name), recipe, present=illustrated))
+        for name, recipe in ANSWERING.items()
+    }
 
 
 def test_every_citation_quotes_its_document_exactly(searcher: Searcher, answers: dict[str, list[Answer]]) -> None:
@@ -114,7 +118,7 @@ def test_a_question_gets_the_same_answer_alone_as_in_a_batch(
 ) -> None:
     for n in (0, 4, 9):
         for name, recipe in ANSWERING.items():
-            (alone,) = answer_questions(searcher, [questions_of(name)[n]], recipe)
+            (alone,) = answer_questions(searcher, [questions_of(name)[n]], recipe, present=illustrated)
             assert alone == answers[name][n]
 
 

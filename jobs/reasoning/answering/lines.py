@@ -42,7 +42,8 @@ class Signals(NamedTuple):
 
 # `quoted`, `asks` and `rank` are of the fit of `WORD_WEIGHTS`. A match counts 14 in training, where nothing but words
 # stands beside it; of 3, 6, 8, 10 and 14 this one was best over two visible domains and 267 questions of lihua_world.
-_WEIGHTS: Final = Signals(match=8.0, quoted=2.25, asks=QUESTION_WEIGHT, rank=2.4)
+MATCH: Final = 8.0
+_WEIGHTS: Final = Signals(match=MATCH, quoted=2.25, asks=QUESTION_WEIGHT, rank=2.4)
 
 
 @dataclass(frozen=True)

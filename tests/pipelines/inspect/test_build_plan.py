@@ -93,7 +93,7 @@ def test_before_the_first_build_only_what_the_pages_tell_is_known(tmp_path: Path
 def test_a_plan_names_what_an_orchestrator_needs(warehouse: Path) -> None:
     steps = planned(warehouse)
     assert steps["normalise"].upstream == ("clean", "repeated_lines")
-    assert steps["link"].upstream == ("deduplicate", "triplets", "entities", "filter")
+    assert steps["link"].upstream == ("deduplicate", "filter")
     assert {step.kind for step in steps.values()} == {"row-wise", "whole table"}
 
 
