@@ -232,13 +232,6 @@ class EnginePool(Protocol):
     def spark(self, rows: int, local_below: int) -> Shuffler | None:
         """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
 
-    def shuffler(self, rows: int, local_below: int) -> Any | None:
-        """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
-
-        Raises:
-            EngineError: Spark cannot start.
-        """
-
     def cluster(self) -> Cluster | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
 

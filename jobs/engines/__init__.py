@@ -95,15 +95,6 @@ class Engines:
             return cast("SparkEngine", self._engine("spark"))
         return None
 
-    def shuffler(self, rows: int, local_below: int) -> Any | None:
-        """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
-
-        Raises:
-            EngineError: Spark cannot start.
-        """
-        spark = self.spark(rows, local_below)
-        return spark and spark.session()
-
     def cluster(self) -> RayEngine | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
         return cast("RayEngine", self._engine("ray")) if "ray" in self._wanted else None

@@ -39,11 +39,6 @@ class Period:
         return self.to_day < other.from_day or other.to_day < self.from_day
 
 
-def day_timex(day: date) -> str:
-    """The value of one day."""
-    return day.isoformat()
-
-
 def timex(when: When) -> str:
     """The value of the days that a time found in a text means; empty where they are open, wrong or unsure."""
     first, last = when.from_day, when.to_day

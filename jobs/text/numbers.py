@@ -6,8 +6,6 @@ import re
 import unicodedata
 from typing import Final
 
-from quern.jobs.text.chinese_numerals import arabic
-from quern.schemas.settings import NormaliseSettings
 from quern.schemas.words.patterns import lazy_pattern
 
 _CHINESE: Final = "zh"
@@ -84,32 +82,3 @@ def english_value(words: str) -> int | None:
                 return None
             section += number
     return total + section
-
-
-def in_figures(text: str) -> str:
-    """`text` with the number that it opens with in digits: `seventeen people` is `17 people`.
-
-    Numbers below ten stay in words, as newspapers have it, and so do thousands and millions.
-    """
-    match = _NUMBER_WORDS.match(text)
-    number = english_value(match[0]) if match else None
-    if match is None or number is None or not 10 <= number < 1000:
-        return text
-    return f"{number}{text[match.end() :]}"
-
-
-def _from_english(match: re.Match[str]) -> str:
-    """Digits for two words and more, such as `twenty-five`; a word alone stays: `one` is a pronoun too."""
-    if len(_WORD.findall(match[0])) < 2:
-        return match[0]
-    number = english_value(match[0])
-    return match[0] if number is None else str(number)
-
-
-def with_arabic_numbers(text: str, language: str | None, settings: NormaliseSettings) -> str:
-    """`text` with its numerals and number words in Arabic digits, so far as the settings ask for it."""
-    if settings.chinese_numerals and language == _CHINESE:
-        text = arabic(text)
-    if settings.number_words and language == _ENGLISH:
-        text = _NUMBER_WORDS.sub(_from_english, text)
-    return text

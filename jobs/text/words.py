@@ -31,36 +31,6 @@ ADVERBS: Final = _set(
 )
 CLOSED: Final = AUXILIARIES | PREPOSITIONS | DETERMINERS | PRONOUNS | CONJUNCTIONS | QUESTION_WORDS
 
-_BASES: Final = _set(
-    "accept accuse achieve acquire act add admit adopt advise affect agree aim allow announce answer apologise "
-    "apologize appeal appear apply appoint approve argue arrange arrest arrive ask assume attack attend attract "
-    "award ban base beat become begin believe belong bid blame block borrow break bring broadcast build burn buy "
-    "call cancel capture carry cast catch cause celebrate challenge change charge check choose cite claim clean "
-    "climb close collapse collect come commit compare compete complain complete conclude confirm connect consider "
-    "construct contain continue contribute control cost count cover crash create criticise cross cut damage date "
-    "deal decide declare decline defeat defend define deliver demand deny depart depend describe design destroy "
-    "detect develop die differ direct disappear discover discuss divide dominate double draw drive drop earn eat "
-    "elect emerge employ enable end enjoy enter escape establish estimate examine exceed exist expand expect "
-    "experience explain export express extend face fail fall feature feel fight fill film find fine finish fire fit "
-    "fix float flow fly focus follow forbid force form found freeze function fund gain generate get give go govern "
-    "grant "
-    "grow guarantee guard happen hate have head hear help hide hire hit hold host identify import improve include "
-    "increase inform inherit injure inspect install intend introduce invade invent invest investigate invite "
-    "involve issue join judge jump keep kill know lack land last launch lay lead learn leave lend let lie like list "
-    "live locate look lose love maintain make manage manufacture mark marry mean measure meet mention merge miss "
-    "move name need note notice object oblige obtain occupy occur offer open operate oppose order organise organize "
-    "orient originate own paint participate pass pay perform permit pick place plan plant play pledge point possess "
-    "post predict prefer prepare present prevent print produce promise promote propose protect prove provide publish "
-    "pull purchase push put raise ran rank reach react read realise realize receive recognise recognize recommend "
-    "record recover reduce refer refuse register reject relate release rely remain remember remove rename renovate "
-    "repair repeat replace reply report represent request require rescue resign resolve respond restore result "
-    "retire retract return reveal ride ring rise rule run sail save say score see seek seem sell send separate "
-    "serve set settle share ship shoot show shut sign sing sink sit sleep speak spend split spread stand star start "
-    "state stay steal stop strike study succeed suffer suggest supply support suppose surrender survive suspect "
-    "suspend swim switch take talk teach tell test thank think threaten throw tighten trace trade train transfer "
-    "travel treat trigger try turn understand use value visit vote wait walk want warn wash watch wear weigh win "
-    "wish withdraw work worry write yield"
-)
 # Pasts that are participles too, pasts alone, and participles alone.
 _BOTH: Final = _set(
     "bent bet bled bought bound bred brought built burnt burst caught clung crept dealt dug fed felt fled flung "
@@ -99,8 +69,3 @@ def base(verb: str) -> str:
 def is_past(word: str) -> bool:
     """Whether a word in lower case looks like a past tense or participle."""
     return word in PASTS or word in PARTICIPLES or (word.endswith("ed") and len(word) > 4 and word not in _NOT_PAST)
-
-
-def is_verb(word: str) -> bool:
-    """Whether a word in lower case is a common verb in its plain form."""
-    return word in _BASES

@@ -82,7 +82,7 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
 def test_a_java_that_is_killed_is_told_whatever_was_raised(capfd: pytest.CaptureFixture[str]) -> None:
     def use_killed() -> None:
         with Engines(EngineSettings(engine="spark", cores=2)) as engines:
-            session = engines.shuffler(0, 0)
+            session = engines.spark(0, 0).session()  # type: ignore[union-attr]
             psutil.Process(javas()[0]).kill()
             session.range(3).repartition(2).count()
 

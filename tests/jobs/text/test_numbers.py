@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quern.jobs.text.numbers import english_value, in_figures, with_arabic_numbers, with_digits
+from quern.jobs.text.numbers import english_value, with_arabic_numbers, with_digits
 from quern.schemas.settings import NormaliseSettings
 
 WORDS = NormaliseSettings(number_words=True)
@@ -80,20 +80,3 @@ def _written(number: int) -> str:
 def test_a_second_time_changes_nothing(text: str) -> None:
     once = with_digits(text)
     assert with_digits(once) == once
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("seventeen people", "17 people"),
-        ("Two hundred and five guests", "205 guests"),
-        ("nine days", "nine days"),
-        ("two thousand lamps", "two thousand lamps"),
-        ("two hundred thousand", "two hundred thousand"),
-        ("some fifteen lamps", "some fifteen lamps"),
-        ("twelve-hour shift", "twelve-hour shift"),
-        ("17 people", "17 people"),
-    ],
-)
-def test_a_number_from_ten_on_that_opens_a_text_is_in_figures(text: str, plain: str) -> None:
-    assert in_figures(text) == plain

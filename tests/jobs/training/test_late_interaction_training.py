@@ -38,7 +38,10 @@ def test_steps_lower_the_loss_and_a_run_is_the_same_twice(pages: Path, tmp_path:
 
 def test_the_weights_score_as_the_net_that_was_trained(pages: Path, tmp_path: Path) -> None:
     Training([pages], tmp_path / "a.safetensors", 3).run()
-    model, texts = LateInteraction(tmp_path / "a.safetensors"), ["The fare is 4 crowns.", "Dogs!", "It was 3 crowns before."]
+    model, texts = (
+        LateInteraction(tmp_path / "a.safetensors"),
+        ["The fare is 4 crowns.", "Dogs!", "It was 3 crowns before."],
+    )
     question, before = "What is the fare?", [-1, 0, 1]
     split = Examples([])._ids
     example = Example(split(question), [split(t) for t in texts], torch.tensor(before), torch.zeros(3), torch.zeros(3))
