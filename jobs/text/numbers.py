@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from quern.jobs.text.chinese_numerals import arabic
+from quern.schemas.settings import NormaliseSettings
 from quern.schemas.words.patterns import lazy_pattern
 
 _CHINESE: Final = "zh"
@@ -82,3 +84,20 @@ def english_value(words: str) -> int | None:
                 return None
             section += number
     return total + section
+
+
+def _from_english(match: re.Match[str]) -> str:
+    """Digits for two words and more, such as `twenty-five`; a word alone stays: `one` is a pronoun too."""
+    if len(_WORD.findall(match[0])) < 2:
+        return match[0]
+    number = english_value(match[0])
+    return match[0] if number is None else str(number)
+
+
+def with_arabic_numbers(text: str, language: str | None, settings: NormaliseSettings) -> str:
+    """`text` with its numerals and number words in Arabic digits, so far as the settings ask for it."""
+    if settings.chinese_numerals and language == _CHINESE:
+        text = arabic(text)
+    if settings.number_words and language == _ENGLISH:
+        text = _NUMBER_WORDS.sub(_from_english, text)
+    return text
