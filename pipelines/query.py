@@ -24,7 +24,7 @@ from quern.jobs.reasoning.questions.parts import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.refusal import Weights
 from quern.jobs.reasoning.questions.spelling import Vocabulary
-from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.jobs.tasks.runner import Done, Reasoner
 from quern.pipelines.answers.compose import (
     Citations,
     aligned_hit,

@@ -27,7 +27,7 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import EngineError, Engines
 from quern.jobs.engines.spark import require_java
 from quern.jobs.pages.pages import ReadPages
-from quern.jobs.reasoning.table import GeneratorEngine
+from quern.jobs.tasks.table import GeneratorEngine
 from quern.pipelines.build.whole import build
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main

@@ -1,6 +1,6 @@
 """Engines that run jobs: this machine's cores; Spark for CPU work and Ray Data for models where they pay.
 
-Jobs that a language model carries out have an engine of their own (`jobs.reasoning.table`).
+Jobs that a language model carries out have an engine of their own (`jobs.tasks.table`).
 
 An engine is given the rows that the memo lacks (`jobs.core.work`); changing the engine changes no result.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from quern.jobs.core.contract import Job
 from quern.jobs.core.work import Engine, EngineError, Work, core_count, died

@@ -15,8 +15,8 @@ from quern.jobs.events.passage import Passage
 from quern.jobs.events.rule import Report, Reports, read_reports
 from quern.jobs.events.task import ChunkEvents, EventInput, event_task, report_of
 from quern.jobs.events.timex import period
-from quern.jobs.reasoning.table import TaskJob
-from quern.jobs.reasoning.task import Problem, Task
+from quern.jobs.tasks.table import TaskJob
+from quern.jobs.tasks.task import Problem, Task
 from quern.schemas.contract.table import Table
 from quern.schemas.digests import text_digest
 from quern.schemas.page_times import publication

@@ -14,8 +14,8 @@ from quern.jobs.events.rule import Report, read_reports, report
 from quern.jobs.events.telling import plans
 from quern.jobs.events.timex import Period, period
 from quern.jobs.queries.rules.units import word_count
-from quern.jobs.reasoning.prompts import quoted
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import quoted
+from quern.jobs.tasks.task import Checked, Problem, Task
 
 _LONGEST_TITLE: Final = 300
 _MOST_ENTITIES: Final = 12

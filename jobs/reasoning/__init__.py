@@ -1,1 +1,1 @@
-"""Reasoning steps as tasks: a prompt, an output model and a rule; and what carries them out."""
+"""The steps from a question to its answer, each a task (`jobs.tasks`)."""

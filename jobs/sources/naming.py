@@ -16,10 +16,10 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.questions.parts import parts_alone
-from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.sources.build import host_of, origin_of
+from quern.jobs.tasks.prompts import disarmed
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 MOST_NAMES: Final = 5

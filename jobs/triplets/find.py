@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Literal
 import pyarrow as pa
 
 from quern.jobs.core.contract import Outcome, outcome
-from quern.jobs.reasoning.table import TaskJob
-from quern.jobs.reasoning.task import Task
+from quern.jobs.tasks.table import TaskJob
+from quern.jobs.tasks.task import Task
 from quern.jobs.triplets.named import NamesOf
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage, Statement

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import quoted
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import quoted
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Part, Passage, Statement
 

@@ -22,8 +22,8 @@ from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
-from quern.jobs.reasoning.remembered import Kept
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.remembered import Kept
+from quern.jobs.tasks.runner import Reasoner
 from quern.schemas.settings import Settings
 
 _VERSION: Final = 3  # Raised when conclusions are made of other parts; these have versions of their own.

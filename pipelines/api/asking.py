@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
 from quern.pipelines.build import whole

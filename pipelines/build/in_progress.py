@@ -30,8 +30,8 @@ from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step, spark_modules
 from quern.jobs.engines import Engines, core_count
-from quern.jobs.reasoning.generators.backends import prepare_generator
-from quern.jobs.reasoning.table import GeneratorEngine
+from quern.jobs.tasks.generators.backends import prepare_generator
+from quern.jobs.tasks.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file

@@ -55,7 +55,7 @@ def judge(
     by rule, and what no rule can judge is left out. Replies of a model are remembered in the directory: the same
     command goes on where it was stopped.
     """
-    from quern.jobs.reasoning.runner import Reasoner
+    from quern.jobs.tasks.runner import Reasoner
     from quern.pipelines.answers.files import RejectFile
     from quern.pipelines.judging.judges import OPINIONS, find_judges, identity
     from quern.pipelines.judging.people import measured, read_people

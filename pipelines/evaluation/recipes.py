@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.evaluation import retrieval
 from quern.pipelines.evaluation.alce.citations import Entails, entails_by
 from quern.pipelines.evaluation.answers.measure import figures, figures_by_type, is_measured, judged

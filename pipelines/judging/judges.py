@@ -11,8 +11,8 @@ from quern.jobs.reasoning.judging.criteria import CRITERIA, criterion_task
 from quern.jobs.reasoning.judging.gold import Verdict, gold_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference, preference_task
-from quern.jobs.reasoning.runner import Done, Reasoner
-from quern.jobs.reasoning.task import Task
+from quern.jobs.tasks.runner import Done, Reasoner
+from quern.jobs.tasks.task import Task
 from quern.pipelines.judging.rows import JudgeError
 from quern.schemas.judgements import Judgement
 from quern.schemas.settings import GeneratorSettings

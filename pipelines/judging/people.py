@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, rows_of
 from quern.pipelines.evaluation.answers.risk import area_under_roc
 from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals

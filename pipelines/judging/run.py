@@ -18,7 +18,7 @@ import numpy as np
 
 from quern.indexes.storage import write_whole
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.people import Agreement, known

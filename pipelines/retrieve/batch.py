@@ -16,8 +16,8 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
-from quern.jobs.reasoning.remembered import Kept
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.remembered import Kept
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher

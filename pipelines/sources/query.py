@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from quern.indexes.catalog import Warehouse
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import SiteOf, sites_by

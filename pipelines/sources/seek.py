@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quern.jobs.reasoning.questions.parts import parts_alone
-from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.naming import (
     AGREEMENT,
     INTENTS,
@@ -20,6 +19,7 @@ from quern.jobs.sources.naming import (
     NamedSource,
     NamingInput,
 )
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher

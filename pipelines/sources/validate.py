@@ -15,8 +15,8 @@ from quern.jobs.crawl.visit import Visit, visit
 from quern.jobs.documents.html.metadata import read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.evidence import SCORE, Verdict, Weighed, probability_by_rule, recognise_task
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence

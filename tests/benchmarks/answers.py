@@ -25,7 +25,7 @@ from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import judged as confidence_of
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation import retrieval

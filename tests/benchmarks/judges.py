@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from quern.jobs.reasoning.judging.overlap import words
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_named
 from quern.pipelines.judging.people import FILE, Agreement, agreed, measured, read_people
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quern.indexes.catalog import Warehouse
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.sources.measure import measured, sites_by

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Quern, read_jsonl
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script
 
 QUESTION = "Who is the master of the Lady Orrin?"
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.pipelines.build.whole import build
 from quern.schemas.settings import Settings, load_settings
 from tests.conftest import Quern
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
 
 KEY = "sk-never-to-be-written-4711"
 

@@ -25,16 +25,16 @@ from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.entailment.inputs import Passage
-from quern.jobs.reasoning.generators.contract import Request
-from quern.jobs.reasoning.generators.local import LocalBackend
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.generators.contract import Request
+from quern.jobs.tasks.generators.local import LocalBackend
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import judge_named, judgements
 from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings, load_settings
 from quern.schemas.tables import Table
-from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
-from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, of, rejected
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
+from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, of, rejected
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")

@@ -13,8 +13,8 @@ pytest.importorskip("vllm", reason="vLLM has an environment of its own: make tes
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.engines.ray import RayEngine
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.reasoning.generators.vllm import VllmBackend
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.vllm import VllmBackend
 from quern.pipelines.build.whole import build
 from quern.schemas.settings import EngineSettings, GeneratorSettings, load_settings
 from tests.tiny_llama import write_tiny_llama

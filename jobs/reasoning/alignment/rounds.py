@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.alignment.constituents import Constituent, Parsed
 from quern.jobs.reasoning.alignment.task import Alignment
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.prompts import disarmed, quoted
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import disarmed, quoted
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import GGatrievalSettings
 
 # What the share of constituents that a chunk alone matches is worth beside its place by relevance, -ln(2 + place).

@@ -17,8 +17,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from quern.jobs.reasoning.alignment.constituents import MOST_CONSTITUENTS, Parsed
 from quern.jobs.reasoning.answering.inputs import Evidence, spans
-from quern.jobs.reasoning.prompts import disarmed, quoted
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import disarmed, quoted
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.stems import content_words, word_stems
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from quern.jobs.models.late_interaction import LateInteraction
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
-from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.jobs.reasoning.questions.course import asks_events
+from quern.jobs.tasks.prompts import disarmed, quoted
 from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
 

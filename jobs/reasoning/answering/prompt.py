@@ -12,7 +12,7 @@ from quern.jobs.reasoning.answering.candidates import candidates
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.lines import ranked
 from quern.jobs.reasoning.answering.reading import kind_of
-from quern.jobs.reasoning.prompts import quoted
+from quern.jobs.tasks.prompts import quoted
 
 PROMPT = (
     """\

@@ -10,7 +10,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.prompt import PROMPT, shown
 from quern.jobs.reasoning.answering.reading import reading_ahead
 from quern.jobs.reasoning.answering.rule import answered
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, spans
-from quern.jobs.reasoning.prompts import quoted
 from quern.jobs.reasoning.questions.course import asks_events
+from quern.jobs.tasks.prompts import quoted
 from quern.jobs.text.dates import dates
 from quern.jobs.text.number_values import possible_numbers, stated_numbers
 from quern.jobs.text.numbers import english_value

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 
 
 class Cited(BaseModel):

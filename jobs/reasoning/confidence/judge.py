@@ -15,7 +15,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.confidence.features import features, holds, points, words_of
 from quern.jobs.reasoning.logistic import LogisticModel
 from quern.jobs.reasoning.questions.course import asks_events
-from quern.jobs.reasoning.task import rules_digest
+from quern.jobs.tasks.task import rules_digest
 from quern.jobs.text.stems import content_words
 from quern.schemas.settings import AnswerSettings
 

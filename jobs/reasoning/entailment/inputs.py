@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentence_spans
 from quern.schemas.words.terms import search_terms

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.entailment.features import Features, contradicted, features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput
 from quern.jobs.reasoning.logistic import LogisticModel
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.stems import content_words
 
 VERDICT: Final = 0.5  # Probability from which a statement is said to be entailed.

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput
 from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentences
 

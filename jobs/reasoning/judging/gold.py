@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.judging.overlap import GOLD_WORDS, gold_words, polarity
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.stems import content_words
 
 PROMPT = """\

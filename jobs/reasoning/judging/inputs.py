@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from quern.jobs.reasoning.entailment.inputs import Passage
-from quern.jobs.reasoning.prompts import quoted
+from quern.jobs.tasks.prompts import quoted
 
 _LONGEST: Final = {"question": 1_000, "answer": 6_000, "gold": 3_000, "passage": 1_200}  # Characters in a prompt.
 _SHOWN: Final = 8  # Passages in a prompt.

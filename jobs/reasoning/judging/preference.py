@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from quern.jobs.reasoning.judging.inputs import PairInput
 from quern.jobs.reasoning.judging.overlap import likeness
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, Problem, Task
 
 Aspect = Literal["overall", "correctness", "completeness"]
 ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)

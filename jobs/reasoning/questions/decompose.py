@@ -12,10 +12,10 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan, parts
-from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import QuestionInput
+from quern.jobs.tasks.runner import Reasoner
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.words.terms import search_terms
 
 # Similarities to the question outside which the released code of Xinyu AI Search drops a sub-question.

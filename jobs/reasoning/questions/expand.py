@@ -12,9 +12,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import disarmed
-from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.reasoning.task import Task
+from quern.jobs.tasks.prompts import disarmed
+from quern.jobs.tasks.runner import Reasoner
+from quern.jobs.tasks.task import Task
 
 Way = Literal["content_mastery", "key_elements", "context", "extended_thinking"]
 MOST_EXPANSIONS: Final = 4

@@ -12,12 +12,12 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from quern.jobs.reasoning.prompts import QuestionInput, disarmed
 from quern.jobs.reasoning.questions.refusal import Encode, refusal_task
 from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.spelling import Vocabulary
-from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import QuestionInput, disarmed
+from quern.jobs.tasks.runner import Reasoner
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import Category, QuestionSettings
 from quern.schemas.words.terms import search_terms
 

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from quern.jobs.reasoning.prompts import QuestionInput
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import QuestionInput
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import Category, QuestionSettings
 
 FILE: Final = Path(__file__).with_name("refusal.npz")

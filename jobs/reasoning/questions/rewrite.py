@@ -14,10 +14,10 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.questions.spelling import Respelled, Vocabulary, respelled
 from quern.jobs.reasoning.questions.times import spans
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.prompts import disarmed
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.words.scripts import CJK
 
 _IS_CHINESE: Final = re.compile(f"[{CJK}]")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from quern.jobs.reasoning.entailment.features import Encode, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.entailment.task import entailment_task
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.evaluation.alce.records import AlceRecord
 
 Entails = Callable[[Sequence[EntailmentInput]], list[bool]]

@@ -18,7 +18,7 @@ import numpy as np
 from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.judging import overlap
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.alce.citations import Entails, citation_counts, entails_by
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records

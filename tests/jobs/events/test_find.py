@@ -12,7 +12,7 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.events.find import find_events
 from quern.schemas.settings import EventSettings, GeneratorSettings
 from quern.schemas.tables import CHUNKS, Table
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 TEXT = "The ferry struck a dredger on 2 March 2024. Divers have looked at the hull."
 

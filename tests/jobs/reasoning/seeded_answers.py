@@ -14,8 +14,8 @@ from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.judge import reason_of
 from quern.jobs.reasoning.entailment.features import features as entailment_features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
-from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.decompose import decomposition
+from quern.jobs.tasks.prompts import QuestionInput
 from quern.schemas.settings import AnswerSettings
 
 TEXTS = (

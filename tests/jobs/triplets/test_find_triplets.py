@@ -12,7 +12,7 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.triplets.find import find_triplets
 from quern.schemas.settings import GeneratorSettings, TripletSettings
 from quern.schemas.tables import CHUNKS, Table
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 TEXT = "The ferry struck a dredger in fog. Divers have looked at the hull."
 

@@ -16,7 +16,7 @@ from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, ReportedEvent
 from quern.jobs.reasoning.answering.task import answer_task
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.concluding import Concluder, Drafted
 from quern.schemas.settings import Settings, load_settings
 

@@ -18,7 +18,7 @@ from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_nam
 from quern.pipelines.judging.people import agreed, known, packaged, read_people
 from quern.pipelines.judging.rows import JudgeError, statements_of
 from tests.conftest import Quern, read_jsonl
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script
 from tests.pipelines.answers.views.sample_answers import ANSWERS
 
 ROWS: list[dict[str, Any]] = [

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from quern.jobs.reasoning.alignment.constituents import MOST_CONSTITUENTS, parsed
 from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, align_task
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.schemas.settings import GeneratorSettings
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 PAGE = (
     "Port Maren has two piers. The new mole at Port Maren cost 9,000 crowns in 1907. "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.schemas.settings import GeneratorSettings
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 ASKED = ExpandInput("When did the Ostley Bridge open?", ("Who built Ostley Bridge?",))
 

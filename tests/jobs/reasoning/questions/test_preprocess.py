@@ -11,7 +11,7 @@ from quern.indexes.lexical import LexicalIndex
 from quern.jobs.reasoning.questions.preprocess import CLARIFY, Clarification, ClarifyInput, Understood, understood
 from quern.jobs.reasoning.questions.rewrite import REWRITE, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.spelling import Vocabulary
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, QuestionSettings
 from quern.schemas.words.terms import search_terms

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed
 from quern.jobs.reasoning.questions.parts import Plan, SubQuestion, comparison, parts
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.prompts import QuestionInput
+from quern.jobs.tasks.runner import Reasoner
 
 
 def texts(question: str) -> list[str]:

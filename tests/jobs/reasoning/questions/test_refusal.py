@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from quern.jobs.models.folders import model_fingerprint, read_model
-from quern.jobs.reasoning.prompts import QuestionInput
 from quern.jobs.reasoning.questions.refusal import HARMS, Weights, refusal_task
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.tasks.prompts import QuestionInput
+from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, QuestionSettings
 from tests.benchmarks.refusal import benchmark_refusal

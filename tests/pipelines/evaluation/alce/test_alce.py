@@ -24,7 +24,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Sentence
 from quern.schemas.settings import EntailmentSettings, Settings, load_settings
 from tests.conftest import Quern
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 from tests.pipelines.answers.test_gate import snapshot_of
 
 BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))

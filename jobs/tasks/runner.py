@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Self
 
-from quern.jobs.reasoning.conversation import Conversation, Cost, hold
-from quern.jobs.reasoning.generators.backends import make_backend
-from quern.jobs.reasoning.generators.contract import Backend
-from quern.jobs.reasoning.remembered import Kept, Remembered, StepMemo, fingerprints, identity_of
-from quern.jobs.reasoning.task import Input, Output, Problem, Task
+from quern.jobs.tasks.conversation import Conversation, Cost, hold
+from quern.jobs.tasks.generators.backends import make_backend
+from quern.jobs.tasks.generators.contract import Backend
+from quern.jobs.tasks.remembered import Kept, Remembered, StepMemo, fingerprints, identity_of
+from quern.jobs.tasks.task import Input, Output, Problem, Task
 from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from quern.jobs.reasoning.generators.backends import model_identity
+from quern.jobs.tasks.generators.backends import model_identity
 from quern.schemas.digests import settings_digest, text_digest
 from quern.schemas.settings import GeneratorSettings
 

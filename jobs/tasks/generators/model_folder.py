@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from quern.jobs.models.folders import forbid_network
-from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.jobs.tasks.generators.contract import GeneratorError
 
 # For a model whose tokenizer has no chat template, such as one that was never taught to chat.
 _PLAIN_TEMPLATE: Final = "{% for message in messages %}{{ message['content'] }}\n\n{% endfor %}"

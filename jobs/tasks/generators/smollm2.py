@@ -16,7 +16,7 @@ from typing import Final
 
 from quern.indexes.storage import exclusive
 from quern.jobs.models.folders import forbid_network
-from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.schemas.extras import missing
 
 log = logging.getLogger(__name__)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.reasoning.task import Task
+from quern.jobs.tasks.runner import Reasoner
+from quern.jobs.tasks.task import Task
 from quern.schemas.settings import GeneratorSettings
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
-from tests.jobs.reasoning.toy_task import TALLY, Line, Tally, count
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.toy_task import TALLY, Line, Tally, count
 
 
 @dataclass(frozen=True)

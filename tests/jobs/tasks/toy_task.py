@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.table import TaskJob
-from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.tasks.table import TaskJob
+from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import GeneratorSettings
 from quern.schemas.tables import QUERIES, Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from quern.jobs.reasoning.generators.contract import Reply
+from quern.jobs.tasks.generators.contract import Reply
 
 _SHOWN = 200
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from quern.jobs.engines import RayEngine
-from quern.jobs.reasoning.generators.backends import make_backend
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.reasoning.generators.gguf import GgufBackend
-from quern.jobs.reasoning.generators.model_fingerprint import model_identity
-from quern.jobs.reasoning.generators.smollm2 import packaged_weights
+from quern.jobs.tasks.generators.backends import make_backend
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.gguf import GgufBackend
+from quern.jobs.tasks.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-from tests.jobs.reasoning.generators.test_local import SCHEMA
+from tests.jobs.tasks.generators.test_local import SCHEMA
 
 pytestmark = pytest.mark.torch
 

@@ -18,13 +18,13 @@ from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.run import Run, derive
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.queries.task import Pairs, doc2query
-from quern.jobs.reasoning.generators.backends import prepare_generator
-from quern.jobs.reasoning.generators.contract import GeneratorError, Request
-from quern.jobs.reasoning.generators.endpoint import EndpointBackend, portable
-from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.backends import prepare_generator
+from quern.jobs.tasks.generators.contract import GeneratorError, Request
+from quern.jobs.tasks.generators.endpoint import EndpointBackend, portable
+from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from quern.schemas.tables import REJECTS, TIMESTAMP, Table
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Serve = Callable[[Script], Endpoint]

@@ -14,14 +14,14 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
-from quern.jobs.reasoning.generators.contract import GeneratorError
-from quern.jobs.reasoning.runner import Done, Reasoner
-from quern.jobs.reasoning.task import Checked, Task
+from quern.jobs.tasks.generators.contract import GeneratorError
+from quern.jobs.tasks.runner import Done, Reasoner
+from quern.jobs.tasks.task import Checked, Task
 from quern.schemas.settings import GeneratorSettings
 from quern.schemas.tables import Table
-from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
-from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, rejected
-from tests.jobs.reasoning.toy_task import TALLY, Line, Tally, TallyJob
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.test_endpoint import CHUNKS, rejected
+from tests.jobs.tasks.toy_task import TALLY, Line, Tally, TallyJob
 from tests.tiny_llama import write_tiny_llama
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]

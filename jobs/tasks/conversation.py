@@ -15,8 +15,8 @@ from typing import Any, Final, Generic, Self
 
 from pydantic import ValidationError
 
-from quern.jobs.reasoning.generators.contract import Backend, Reply, Request
-from quern.jobs.reasoning.task import Checked, Input, Output, Problem, Task
+from quern.jobs.tasks.generators.contract import Backend, Reply, Request
+from quern.jobs.tasks.task import Checked, Input, Output, Problem, Task
 
 # Inputs given to a model that takes them a slab at a time; their conversations, some 4 kB each, are held meanwhile.
 _SLAB: Final = 50_000

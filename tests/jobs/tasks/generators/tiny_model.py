@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quern.jobs.reasoning.generators.decoding import Guide
+from quern.jobs.tasks.generators.decoding import Guide
 from tests.tiny_llama import write_tiny_llama
 
 

@@ -14,9 +14,9 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run
 from quern.schemas.settings import Doc2QuerySettings
 from quern.schemas.tables import Table
-from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
-from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, next_night, of, rejected, written
-from tests.jobs.reasoning.generators.tiny_model import TinyModel
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
+from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, next_night, of, rejected, written
+from tests.jobs.tasks.generators.tiny_model import TinyModel
 
 pytestmark = pytest.mark.torch
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, MemoWriter, unnest
-from quern.jobs.reasoning.task import Output
+from quern.jobs.tasks.task import Output
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
 
 log = logging.getLogger(__name__)

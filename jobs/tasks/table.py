@@ -18,10 +18,10 @@ from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.missing_rows import INPUT
 from quern.jobs.core.work import Ran, Work
 from quern.jobs.engines.ray import RayEngine
-from quern.jobs.reasoning.conversation import Conversation, Cost, hold, printable
-from quern.jobs.reasoning.generators.backends import make_backend
-from quern.jobs.reasoning.generators.contract import GeneratorError
-from quern.jobs.reasoning.task import Input, Output, Problem, Task
+from quern.jobs.tasks.conversation import Conversation, Cost, hold, printable
+from quern.jobs.tasks.generators.backends import make_backend
+from quern.jobs.tasks.generators.contract import GeneratorError
+from quern.jobs.tasks.task import Input, Output, Problem, Task
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from quern.jobs.models.folders import forbid_network
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.reasoning.generators.decoding import Continuation, Decoder, Guide, Sampling
-from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
-from quern.jobs.reasoning.generators.smollm2 import packaged_folder
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.decoding import Continuation, Decoder, Guide, Sampling
+from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
+from quern.jobs.tasks.generators.smollm2 import packaged_folder
 from quern.schemas.extras import missing, require
 from quern.schemas.settings import GeneratorSettings
 

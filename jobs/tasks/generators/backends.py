@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from quern.jobs.reasoning.generators.contract import Backend
+from quern.jobs.tasks.generators.contract import Backend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 _BACKENDS: Final = {

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.engines.scratch import Scratch
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Final
 
 import httpx
 
-from quern.jobs.reasoning.generators.completion import NotACompletionError, reply_of, told_by
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.completion import NotACompletionError, reply_of, told_by
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from quern.jobs.reasoning.generators import smollm2
-from quern.jobs.reasoning.generators.smollm2 import packaged_weights
+from quern.jobs.tasks.generators import smollm2
+from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.reasoning.generators.local import LocalBackend
-from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.local import LocalBackend
+from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import GeneratorSettings
 from tests.tiny_llama import write_tiny_llama
 
