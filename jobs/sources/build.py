@@ -22,7 +22,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
-from quern.jobs.timelines.topics import name_key
+from quern.jobs.text.name_forms import name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import SourceSettings

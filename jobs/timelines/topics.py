@@ -1,4 +1,4 @@
-"""What a timeline is called, and its unit of time: names in the form by which they are compared, keywords of events."""
+"""What a timeline is called, and its unit of time: keywords of events, and the spread of their days."""
 
 from __future__ import annotations
 
@@ -6,37 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import lru_cache
 from statistics import median_low
 from typing import Final
 
 from quern.jobs.queries.rules.units import STOP_WORDS
+from quern.jobs.text.name_forms import name_key
 from quern.schemas.words.scripts import CJK
-from quern.schemas.words.terms import search_terms
 
-_HONORIFIC: Final = re.compile(
-    r"^(?:(?:the|mr|mrs|ms|miss|dr|prof|professor|sir|dame|lord|captain|capt)\b\.?\s+)+(?=\S)", re.I
-)
-_COMPANY: Final = re.compile(r"[\s,]+(?:inc|ltd|llc|plc|corp|corporation|co|gmbh|company|s\.a|n\.v)\.?$", re.I)
-_EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}")
 # Up to so many days between first and last event the unit is one that gives at most about thirty marks.
 _SPREADS: Final = ((31, "day"), (210, "week"), (3 * 366, "month"), (8 * 366, "quarter"))
 _UNITS: Final = ("day", "week", "month", "quarter", "year")
 _UNIT_OF: Final = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "season": "quarter"}
-
-
-@lru_cache(maxsize=100_000)
-def name_key(name: str) -> str:
-    """The form of a name by which it is compared: without title of address, article and legal form, in lower case."""
-    plain = _EDGES.sub("", name)
-    shorter = _COMPANY.sub("", _HONORIFIC.sub("", plain))
-    return search_terms(shorter or plain) or plain.casefold()
-
-
-def display_name(forms: Counter[str]) -> str:
-    """The commonest form of a name; of as common ones the longest, then the first by alphabet."""
-    return min(forms, key=lambda form: (-forms[form], -len(form), form))
 
 
 def keywords(names: Iterable[str], titles: Sequence[str], topic: str, most: int) -> list[str]:

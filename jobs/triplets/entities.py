@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.timelines.topics import display_name
+from quern.jobs.text.name_forms import display_name
 from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name, folded
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import ENTITIES, Table

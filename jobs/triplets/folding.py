@@ -19,7 +19,7 @@ from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from quern.jobs.queries.rules.pronouns import PERSON_NOUN
-from quern.jobs.timelines.topics import name_key
+from quern.jobs.text.name_forms import name_key
 
 Kind = Literal["person", "thing"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
-from quern.jobs.timelines.topics import name_key
+from quern.jobs.text.name_forms import name_key
 from quern.schemas.timelines import TimelineEvent
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 

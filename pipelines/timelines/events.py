@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.graph.structure import read_columns
 from quern.indexes.vectors import Floats, vector_matrix
-from quern.jobs.timelines.topics import display_name, name_key
+from quern.jobs.text.name_forms import display_name, name_key
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
 from quern.schemas.page_times import publication

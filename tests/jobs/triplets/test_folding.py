@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from quern.jobs.timelines.topics import name_key
+from quern.jobs.text.name_forms import name_key
 from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name, folded
 
 
