@@ -18,6 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of
+from quern.indexes.served.lancedb_import import import_lancedb
 from quern.indexes.stages import Stage, columns_in
 from quern.schemas.tables import Table
 
@@ -105,9 +106,7 @@ class ServedTables:
     def _database(self) -> Any:
         if self._connection is None:
             # Loaded only here: commands that read no table have no need of it.
-            import lancedb
-
-            self._connection = lancedb.connect(str(self.directory))
+            self._connection = import_lancedb().connect(str(self.directory))
         return self._connection
 
     def folder(self, table: str, version: int) -> Path:
