@@ -16,12 +16,12 @@ from typing import Any
 
 from typer.main import get_command
 
+from quern.jobs.core.contract import Job
 from quern.jobs.core.step import Step
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.cli.choices import with_choices
 from quern.pipelines.cli.common import examples
 from quern.pipelines.cli.main import app
-from quern.pipelines.inspect.dataflow import mermaid, step_rows
 from quern.schemas.contract.expectations import Limits, References
 from quern.schemas.settings import AuditSettings, Group, Settings, describe, group_doc
 from quern.schemas.settings.build import BuildSettings
@@ -60,9 +60,9 @@ def build_page(steps: Sequence[Step]) -> str:
         "did not change. Tables with round ends go when the build is done. `quern plan` says what each step would do,",
         "and `quern stage` runs one alone.",
     )
-    rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in step_rows(steps))
+    rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in _step_rows(steps))
     table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|", *rows]
-    return "\n".join([*head, "```mermaid", mermaid(steps), "```", "", *table]) + "\n"
+    return "\n".join([*head, "```mermaid", _mermaid(steps), "```", "", *table]) + "\n"
 
 
 def tables_page(tables: Mapping[str, Table]) -> str:
@@ -157,6 +157,31 @@ def _command_lines(command: Any, name: str, context: Any) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _mermaid(steps: Sequence[Step]) -> str:
+    """The drawing, as Mermaid writes it; tables that go when the build is done have round ends."""
+    return "\n".join(["flowchart LR", *(f"    {line}" for line in _flow(steps))])
+
+
+def _flow(steps: Sequence[Step]) -> Iterator[str]:
+    yield "source{{files or page store}}"
+    for step in steps:
+        for name in step.makes:
+            yield f"{name}([{name}])" if step.scratch else f"{name}[{name}]"
+    for step in steps:
+        for made in step.makes:
+            yield from (f"{read} -->|{step.name}| {made}" for read in step.reads or ("source",))
+
+
+def _step_rows(steps: Sequence[Step]) -> Iterator[tuple[str, ...]]:
+    """Of each step name, tables read, tables made, groups of settings, kind, and what its job makes."""
+    for step in steps:
+        job = step.job(Settings())
+        kind = "row-wise" if isinstance(job, Job) else "whole table"
+        doc = inspect.getdoc(type(job)) or ""
+        lists = (", ".join(names) for names in (step.reads, step.makes, step.needs))
+        yield step.name, *lists, kind, doc.partition("\n")[0]
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ class Engine(Protocol):
 
 
 class Shuffler(Protocol):
-    """What tables can be shuffled on: Spark, which starts in the background while this process does the first tasks."""
+    """Spark, which starts in the background while this process does the first tasks."""
 
     def session(self) -> Any:
         """The Spark session.

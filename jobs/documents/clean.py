@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
@@ -28,7 +27,7 @@ from quern.schemas.digests import text_digest
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
-from quern.schemas.words.scripts import CJK
+from quern.schemas.words.scripts import CJK_CHARACTER
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
@@ -54,7 +53,6 @@ _LIBRARIES: Final = (
 )
 
 # A character of Chinese, Japanese or Korean says what about four letters of an alphabet do.
-_SYLLABLE: Final = re.compile(f"[{CJK}]")
 _LETTERS_OF_A_SYLLABLE: Final = 4
 
 Row = dict[str, Any]
@@ -243,7 +241,7 @@ class Clean(Job):
         row = read(page) if read else self._extracted(page)
         given = page["content_type"] in (JSON_TYPE, *FILE_TYPES.values()) or is_text_file(page["url"])
         characters = len(row["text"].strip())
-        weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(_SYLLABLE.findall(row["text"]))
+        weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(CJK_CHARACTER.findall(row["text"]))
         if weight < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")
         if characters > self.settings.max_characters:

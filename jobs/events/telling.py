@@ -10,7 +10,7 @@ import re
 from typing import Final, Literal
 
 from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PRONOUNS, QUESTION_WORDS, is_past
-from quern.schemas.words.scripts import HAN
+from quern.schemas.words.scripts import HAN, HAN_CHARACTER
 
 Telling = Literal["past", "state", "plan", "present"]
 """What is told: what happened; how things were, which is an event only with a date of its own; what is planned; or
@@ -57,7 +57,6 @@ _NO_VERB: Final = frozenset(
 )
 _QUESTION: Final = re.compile(r"[?？][^\w?？]*$")
 _ASKED_ZH: Final = re.compile("[吗呢][。！]?$|^(?:为什么|怎么|如何|什么|谁|哪)")
-_HAN: Final = re.compile(f"[{HAN}]")
 # Marks of what happened: aspect, passive, verbs of news. A sentence of news without one of them is judged by its lead.
 _PAST_ZH: Final = re.compile(
     "了|过(?![程去渡滤于分度敏])|已|曾|被|获|遭|[发公宣颁]布|宣告|举[行办]|召开|开[始幕馆台业工通播放园]|完[成工]|竣工|启[动用]|成立|签[署订约]|"
@@ -72,7 +71,7 @@ def telling(sentence: str) -> Telling | None:
     """What kind of event a sentence tells; None where it tells none."""
     if _QUESTION.search(sentence):
         return None
-    return _chinese(sentence) if len(_HAN.findall(sentence)) * 3 > len(sentence) else _english(sentence)
+    return _chinese(sentence) if len(HAN_CHARACTER.findall(sentence)) * 3 > len(sentence) else _english(sentence)
 
 
 def perfect(sentence: str) -> bool:
@@ -97,7 +96,7 @@ def telling_chinese(clause: str) -> bool:
 
 def headline(line: str) -> bool:
     """Whether a title without a past tense tells an event in the present of headlines: `Airbus wins order`."""
-    if len(_HAN.findall(line)) >= 4:
+    if len(HAN_CHARACTER.findall(line)) >= 4:
         return telling_chinese(line)
     found = _HEADLINE.match(line)
     return found is not None and found["verb"] not in _NO_VERB
@@ -129,7 +128,7 @@ def _simple_past(words: list[str]) -> bool:
 
 
 def _chinese(sentence: str) -> Telling | None:
-    if len(_HAN.findall(sentence)) < 6 or _ASKED_ZH.search(sentence):
+    if len(HAN_CHARACTER.findall(sentence)) < 6 or _ASKED_ZH.search(sentence):
         return None
     past = telling_chinese(sentence)
     if _IS_ZH.match(sentence) and not re.search("了|于", sentence):

@@ -39,10 +39,11 @@ Vectors = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of a chunk: unit vectors of their tokens, shape (tokens, d), and where each line's tokens begin."""
+    """Lines of a chunk, whatever is asked."""
 
-    vectors: npt.NDArray[np.float32]
-    starts: npt.NDArray[np.intp]
+    vectors: npt.NDArray[np.float32]  # Unit vectors of their tokens, shape (tokens, d).
+    starts: npt.NDArray[np.intp]  # Where each line's tokens begin.
+    before: npt.NDArray[np.intp]  # Of each line the number of the line that it is read behind, from 0; -1 for none.
 
 
 class LateInteraction:
@@ -77,25 +78,24 @@ class LateInteraction:
         """The packaged weights, one object for each process."""
         return LateInteraction()
 
-    def lines(self, texts: Sequence[str]) -> Lines:
-        """The token vectors of lines; a line without a token has that of the padding."""
+    def lines(self, texts: Sequence[str], before: Sequence[int]) -> Lines:
+        """The token vectors of lines; a line without a token has that of the padding.
+
+        Args:
+            texts: The lines.
+            before: Of each the number of the line that it is read behind, from 0; -1 for none.
+        """
         ids = [self._ids(text, LINE) or [0] for text in texts]
         vectors = [_unit(self._taps("line", row)) for row in ids]
         starts = np.cumsum([0, *map(len, ids)])[:-1]
-        return Lines(np.concatenate(vectors).astype(np.float32), starts)
+        return Lines(np.concatenate(vectors).astype(np.float32), starts, np.asarray(before, np.intp))
 
-    def scores(self, question: str, lines: Lines, before: Sequence[int]) -> list[float]:
-        """How well each line matches: the weighted mean of what the question's tokens match, in [-1, 1].
-
-        Args:
-            question: What is asked.
-            lines: The lines of a chunk.
-            before: Of each line the number of the line that it is read behind, from 0; -1 where there is none.
-        """
+    def scores(self, question: str, lines: Lines) -> list[float]:
+        """How well each line matches: the weighted mean of what the question's tokens match, in [-1, 1]."""
         asked, weight = self._question(question)
         similarities = lines.vectors.astype(np.float64) @ asked.T
         own = np.maximum.reduceat(similarities, lines.starts, axis=0)
-        above = np.where(np.asarray(before)[:, None] >= 0, own[before], -1.0)
+        above = np.where(lines.before[:, None] >= 0, own[lines.before], -1.0)
         matched = own + float(self._weights["before"][0]) * np.maximum(0.0, above - own)
         return [float(score) for score in matched @ weight]
 

@@ -19,13 +19,12 @@ from quern.jobs.text.noise import without_emoji
 from quern.jobs.text.numbers import with_arabic_numbers, with_digits
 from quern.jobs.text.width import half_width
 from quern.schemas.settings import NormaliseSettings
-from quern.schemas.words.scripts import CJK, HANGUL, KANA
+from quern.schemas.words.scripts import CJK_CHARACTER, HANGUL, KANA
 
 # Raised when the same text gets another form: part of the fingerprint of what is made of it.
 VERSION: Final = 1
 # The settings of `normalise` that the form depends on.
 _SETTINGS: Final = {"noise", "punctuation", "chinese_numerals", "number_words"}
-_CJK: Final = re.compile(f"[{CJK}]")
 _NOT_CHINESE: Final = re.compile(f"[{KANA}{HANGUL}]")
 # Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a foreign
 # work. Between the two nothing is tuned.
@@ -61,7 +60,7 @@ class SearchForm:
 
 def is_chinese(text: str) -> bool:
     """Whether the ideographs of `text`, if it has any, are Chinese: hardly any kana or Hangul is among them."""
-    ideographs = len(_CJK.findall(text))
+    ideographs = len(CJK_CHARACTER.findall(text))
     return ideographs > 0 and len(_NOT_CHINESE.findall(text)) <= _FOREIGN_SHARE * ideographs
 
 

@@ -223,7 +223,7 @@ def confusable(question: Question, pages: Sequence[Page], chance: random.Random)
         return max((len(words & line) for line in other.words), default=0) + 0.3 * chance.random()
 
     own = sorted((p for p in page.archive if p is not page), key=near, reverse=True)[:_CONFUSED]
-    drawn = [p for p in chance.sample(pages, min(_DRAWN, len(pages))) if p not in page.archive]
+    drawn = _drawn(page.archive, pages, chance)
     every = [page, *own, *sorted(drawn, key=near, reverse=True)][:_ALL]
     return chance.sample(every, len(every))
 
@@ -241,10 +241,15 @@ def decision(question: Question, chance: random.Random) -> Target:
 
 def _beside(words: frozenset[str], archive: Sequence[Page], pages: Sequence[Page], chance: random.Random) -> list[Page]:
     """Pages of other archives whose lines share words with the question, more first."""
-    drawn = [p for p in chance.sample(pages, min(_DRAWN, len(pages))) if p not in archive]
+    drawn = _drawn(archive, pages, chance)
     near = {id(p): max((_shared(words, p, n) for n in range(len(p.lines))), default=0.0) for p in drawn}
     drawn.sort(key=lambda p: -near[id(p)])
     return drawn[: chance.randint(1, _BESIDE)]
+
+
+def _drawn(archive: Sequence[Page], pages: Sequence[Page], chance: random.Random) -> list[Page]:
+    """Pages of other archives, to choose from."""
+    return [p for p in chance.sample(pages, min(_DRAWN, len(pages))) if p not in archive]
 
 
 def _shared(words: frozenset[str], page: Page, n: int) -> float:

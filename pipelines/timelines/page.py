@@ -7,7 +7,6 @@ the page is a list in the order of time; with it, a strip to scale stands above 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -27,12 +26,11 @@ from quern.schemas.page_times import publication
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.calendar import MONTHS
 from quern.schemas.words.lines import printable
-from quern.schemas.words.scripts import HAN
+from quern.schemas.words.scripts import HAN_CHARACTER
 
 log = logging.getLogger(__name__)
 
 _CONTEXT: Final = 240  # Characters of the page on each side of a sentence.
-_HAN: Final = re.compile(f"[{HAN}]")
 _EPOCH: Final = date(1970, 1, 1)
 
 
@@ -62,7 +60,9 @@ class Entry:
     def words(self) -> str:
         """Its date in words, in the language of its title."""
         event = self.event
-        return date_words(event.timex, event.from_day, event.to_day, chinese=_HAN.search(event.title) is not None)
+        return date_words(
+            event.timex, event.from_day, event.to_day, chinese=HAN_CHARACTER.search(event.title) is not None
+        )
 
     @property
     def vague(self) -> bool:

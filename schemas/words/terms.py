@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from quern.schemas.words.patterns import lazy_pattern
-from quern.schemas.words.scripts import CJK
+from quern.schemas.words.scripts import CJK, CJK_CHARACTER
 
 # Raised when the same text gives other words: part of the fingerprint of what is made of words.
 VERSION = 1
@@ -30,7 +30,6 @@ _MARKED_WORD = lazy_pattern(f"[^\\W_](?:[^\\W_]|[{_INNER}])*")
 _MARKS = lazy_pattern("[\u0300-\u036f]+")
 _HUMP = lazy_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z]+|[A-Z]+|[^A-Za-z]+")
-_HAS_CJK = lazy_pattern(f"[{CJK}]")
 _RUN = lazy_pattern(f"[{CJK}]+|[^{CJK}]+")
 
 
@@ -50,7 +49,7 @@ def _words(text: str) -> Iterable[str]:
         # Nearly all text is of this kind, and most of it has no CamelCase.
         return _split_humps(_WORD.findall(text)) if _HUMP.search(text) else _WORD.findall(text.lower())
     words = _split_humps(_MARKED_WORD.findall(_fold(text)))
-    return words if _HAS_CJK.search(text) is None else (pair for word in words for pair in _bigrams(word))
+    return words if CJK_CHARACTER.search(text) is None else (pair for word in words for pair in _bigrams(word))
 
 
 def _fold(text: str) -> str:
@@ -68,7 +67,7 @@ def _split_humps(words: list[str]) -> Iterator[str]:
 
 def _bigrams(word: str) -> Iterator[str]:
     for run in _RUN.findall(word):
-        if len(run) == 1 or _HAS_CJK.match(run) is None:
+        if len(run) == 1 or CJK_CHARACTER.match(run) is None:
             yield run
         else:
             yield from map("".join, pairwise(run))

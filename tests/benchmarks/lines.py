@@ -30,11 +30,10 @@ def benchmark_lines(files: Sequence[Path] | None = None) -> dict[str, float]:
         every = confusable(question, pages, chance)
         shares = word_shares(content_words(question.question), [(p.title_words, p.words) for p in every])
         for page, of in zip(every, shares, strict=True):
-            before = range(-1, len(page.lines) - 1)
             by_words += [
                 weighted(s) + QUESTION_WEIGHT * line.endswith("?") for line, s in zip(page.lines, of, strict=True)
             ]
-            matches += matcher.scores(question.question, matcher.lines(page.lines), list(before))
+            matches += matcher.scores(question.question, matcher.lines(page.lines, range(-1, len(page.lines) - 1)))
             right += [page is question.page and n in question.right for n in range(len(page.lines))]
         words.append(_rank(by_words, right))
         both.append(_rank([w + WEIGHT * m for w, m in zip(by_words, matches, strict=True)], right))

@@ -10,10 +10,9 @@ from quern.jobs.queries.rules import chinese
 from quern.jobs.queries.rules.pronouns import kind_of
 from quern.jobs.queries.rules.units import STOP_WORDS, WORD, Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.scripts import HAN, HANGUL, KANA
+from quern.schemas.words.scripts import HAN_CHARACTER, HANGUL, KANA
 from quern.schemas.words.spaces import squeeze
 
-_HAN = re.compile(f"[{HAN}]")
 _NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
 _ENGLISH = 0.1  # Least share of English function words in an English text.
 
@@ -61,7 +60,7 @@ def _day(time: datetime, language: str) -> str:
 
 def wording_language(text: str) -> str:
     """`zh`, `en`, or nothing where questions can be worded in neither."""
-    if len(_HAN.findall(text)) > 0.3 * len(WORD.findall(text)):
+    if len(HAN_CHARACTER.findall(text)) > 0.3 * len(WORD.findall(text)):
         return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
     words = WORD.findall(text.lower())
     known = sum(map(STOP_WORDS.__contains__, words))

@@ -1,7 +1,7 @@
 """The lines of the evidence beside a question: what each shares with it, and which are likely to answer.
 
 A line is a sentence, an item of a list or a row of a table. The likeliest are read by the trained reader
-(`.reading`); of conversations and of scripts that the reader does not know, this order decides alone.
+(`.reading`); where a question is in a script that the reader does not know, this order decides alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
 from quern.jobs.text.tables import Row, rows
 from quern.jobs.text.word_shares import QUESTION_WEIGHT, WordShares, weighted, word_shares
-from quern.schemas.words.scripts import CJK
+from quern.schemas.words.scripts import CJK_CHARACTER
 
 _SPEAKER: Final = re.compile(r"(?P<name>[^\W\d_][\w .'’-]{0,40}?)\s*[:：]\s+(?=\S)")
 _ASKS: Final = ("?", "？")
@@ -28,7 +28,6 @@ _MARK: Final = re.compile(r"^\s*(?:[-–•*·]|\d{1,2}[.)])\s+(?=\S)")
 _SPEAKER_REACH: Final = 80  # Characters in which the name of a speaker ends.
 _CHUNKS: Final = 4096  # That are held: a batch of 256 questions has 1,300.
 _VECTORS: Final = 1500  # Chunks whose vectors are held, 90 kB each.
-_UNREAD: Final = re.compile(f"[{CJK}]")  # Scripts that the packaged models do not know.
 
 
 class Signals(NamedTuple):
@@ -90,7 +89,7 @@ def ranked(given: AnswerInput) -> list[Line]:
 
 def is_unread(question: str) -> bool:
     """Whether a question is in a script that the packaged models do not know."""
-    return _UNREAD.search(question) is not None
+    return CJK_CHARACTER.search(question) is not None
 
 
 def is_conversation(given: AnswerInput) -> bool:
@@ -166,7 +165,7 @@ def _lines(given: AnswerInput) -> list[Line]:
     shares_of = word_shares(content_words(given.question), words)
     lines: list[Line] = []
     for at, (evidence, chunk, shares) in enumerate(zip(given.evidence, chunks, shares_of, strict=True)):
-        cosines, matches = _cosines(evidence, chunk), _matches(given, evidence)
+        cosines, matches = _cosines(evidence, chunk), _matches(given, evidence, chunk)
         published = evidence.published_at.date() if evidence.published_at else None
         first = len(lines)
         for n, (line, own) in enumerate(zip(chunk, shares, strict=True)):
@@ -179,19 +178,18 @@ def _lines(given: AnswerInput) -> list[Line]:
     return lines
 
 
-def _matches(given: AnswerInput, evidence: Evidence) -> list[float]:
+def _matches(given: AnswerInput, evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
     """How well each line of a chunk matches the question; 0 where nothing is read of it."""
-    chunk = _chunk_lines(evidence.text, evidence.header)
     if given.reader is None or is_unread(given.question) or not chunk:
         return [0.0] * len(chunk)
-    before = [n - 1 if line.has_before else -1 for n, line in enumerate(chunk)]
-    vectors = _line_vectors(evidence.text, evidence.header)
-    return LateInteraction.load().scores(given.question, vectors, before)
+    return LateInteraction.load().scores(given.question, _vectors_of(evidence.text, evidence.header))
 
 
 @lru_cache(maxsize=_VECTORS)
-def _line_vectors(text: str, header: str | None) -> Lines:
-    return LateInteraction.load().lines([line.spoken for line in _chunk_lines(text, header)])
+def _vectors_of(text: str, header: str | None) -> Lines:
+    chunk = _chunk_lines(text, header)
+    before = [n - 1 if line.has_before else -1 for n, line in enumerate(chunk)]
+    return LateInteraction.load().lines([line.spoken for line in chunk], before)
 
 
 @lru_cache(maxsize=_CHUNKS)

@@ -23,8 +23,6 @@ _NO_DENIAL: Final = lazy_pattern(
     r"(?:\b(?:not|never|no)|n['’]t)(?=(?: [\w'’-]+){0,6} (?:until|till)\b)",
     re.IGNORECASE,
 )
-# `Isn't it`, `Didn't they` ask as `Is it`, `Did they` do.
-_ASKED_NEGATIVELY: Final = lazy_pattern(r"^\W*(?:and |but |so )?([a-z]+)n['’]t\b", re.IGNORECASE)
 _OPPOSITES: Final = tuple(
     tuple(frozenset(side.split()) for side in pair.split("|"))
     for pair in (
@@ -83,11 +81,6 @@ _NO_LOSS: Final = lazy_pattern(r"\bbr(?:eak|eaks|oke|oken|eaking) even\b", re.IG
 def denies(text: str) -> bool:
     """Whether a clause denies something, by its words of denial: `cannot`, `without`, `refused`."""
     return _NOT.search(_NO_DENIAL.sub(" ", text)) is not None
-
-
-def asked_negatively(question: str) -> bool:
-    """Whether what a question asks for is itself a denial; `Isn't it shut?` asks whether it is shut."""
-    return denies(_ASKED_NEGATIVELY.sub(r"\1", question))
 
 
 def opposed(question: str, text: str) -> str:

@@ -24,7 +24,7 @@ from quern.jobs.reasoning.citing.search import missing_numbers
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.number_values import stated_numbers
 from quern.jobs.text.stems import content_words, word_stems
-from quern.schemas.words.scripts import CJK
+from quern.schemas.words.scripts import CJK_CHARACTER
 from quern.schemas.words.terms import search_terms
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -41,7 +41,6 @@ _ITEM: Final = re.compile(r"^\W*\d{1,2}[.)]\s|(?<=[:.;])\s+\d{1,2}[.)]\s*$")
 _VERDICT: Final = re.compile(r"\W*(?:(?P<yes>yes|是的?)|(?P<no>no|不是|不|否|没有))(?!\w)", re.IGNORECASE)
 _CLAUSES: Final = re.compile(r"[,;:，；：—–]\s*|\s(?:and|but|while|although|though|whereas)\s", re.IGNORECASE)
 # Of another script the default model tells nothing, as in `confidence.features`: its cosines would mislead.
-_UNREAD: Final = re.compile(f"[{CJK}]")
 
 
 class Features(NamedTuple):
@@ -113,7 +112,7 @@ def with_cosines(inputs: Sequence[EntailmentInput], encode: Encode) -> list[Enta
 
     def nearest(text: str, given: EntailmentInput) -> float | None:
         known = [at[piece] for p in given.read for piece in pieces[p]]
-        if not text or not known or _UNREAD.search(text):
+        if not text or not known or CJK_CHARACTER.search(text):
             return None
         return round(float(np.max(vectors[known] @ vectors[at[text]])), 4)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.schemas.words.scripts import HAN
+from quern.schemas.words.scripts import HAN_CHARACTER
 
 _LEAST_WORDS: Final = 3
 _MOST_CLAUSES: Final = 4
@@ -19,7 +19,6 @@ _CUT: Final = re.compile(
 )
 # Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
 _CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
-_CHINESE: Final = re.compile(f"[{HAN}]")
 _LEAST_CHINESE: Final = 4
 
 
@@ -30,7 +29,7 @@ def clauses(question: str) -> list[str]:
     both sides have at least three words. A clause keeps its own words alone: its subject may stand in another.
     """
     stripped = " ".join(question.split()).rstrip("?.!？。！ ")
-    if _CHINESE.search(stripped):
+    if HAN_CHARACTER.search(stripped):
         parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
         parts = [p for p in parts if len(p) >= _LEAST_CHINESE]
     else:

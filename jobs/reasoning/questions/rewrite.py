@@ -18,9 +18,8 @@ from quern.jobs.reasoning.questions.spelling import Respelled, Vocabulary, respe
 from quern.jobs.reasoning.questions.times import spans
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.task import Checked, Problem, Task
-from quern.schemas.words.scripts import CJK
+from quern.schemas.words.scripts import CJK_CHARACTER
 
-_IS_CHINESE: Final = re.compile(f"[{CJK}]")
 _SENTENCE: Final = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
 _LEANS: Final = re.compile(
     r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there)\b", re.IGNORECASE
@@ -91,7 +90,7 @@ def _dates(question: str, now: date | None) -> list[Respelled]:
     """Relative times with their days behind them."""
     if now is None:
         return []
-    chinese = bool(_IS_CHINESE.search(question))
+    chinese = bool(CJK_CHARACTER.search(question))
     brackets = "{}（{}）" if chinese else "{} ({})"
     return [
         Respelled(span.start, span.end, brackets.format(span.words, span.told(chinese)))

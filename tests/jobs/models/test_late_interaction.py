@@ -21,7 +21,7 @@ LINES = [
 
 def scores(question: str, lines: list[str]) -> list[float]:
     model = LateInteraction.load()
-    return model.scores(question, model.lines(lines), list(range(-1, len(lines) - 1)))
+    return model.scores(question, model.lines(lines, range(-1, len(lines) - 1)))
 
 
 @pytest.mark.parametrize(("question", "line"), [("How much money was wanted?", 2), ("Who is in command?", 3)])

@@ -51,7 +51,7 @@ def test_the_weights_score_as_the_net_that_was_trained(pages: Path, tmp_path: Pa
     net.weight.data.copy_(torch.from_numpy(model._weights["weight"]) / 10.0)
     net.before.data.copy_(torch.logit(torch.from_numpy(model._weights["before"])))
     (expected,) = net([example])
-    scores = torch.tensor(model.scores(question, model.lines(texts), before)) * WEIGHT
+    scores = torch.tensor(model.scores(question, model.lines(texts, before))) * WEIGHT
     assert torch.allclose(scores.float(), expected.detach(), atol=0.02)
 
 
