@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -77,12 +78,12 @@ class Question:
 
 
 def read_pages(files: Iterable[Path]) -> list[Question]:
-    """The questions of all pages in `files`.
+    """The questions of all pages in `files`; those of a file that is named twice stand twice, of the same pages.
 
     Raises:
         PageError: A file cannot be read, or a line is not of the format; the message names it.
     """
-    return [question for file in files for question in _questions_of(file)]
+    return [q for file, times in Counter(files).items() for q in list(_questions_of(file)) * times]
 
 
 def pages_of(questions: Iterable[Question]) -> list[Page]:

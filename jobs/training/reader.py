@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -282,7 +281,7 @@ class Training:
             PageError: A file of pages cannot be read.
         """
         torch.manual_seed(self.seed)
-        questions = [q for file, times in Counter(self.files).items() for q in read_pages([file]) * times]
+        questions = read_pages(self.files)
         layout = Layout()
         net = Net(read_model(DEFAULT_MODEL).transformer)
         if self.begin is not None:

@@ -14,7 +14,7 @@ from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.catalog.manifest import Manifest
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.cores import in_background
-from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
+from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, model_fingerprint, read_model
 from quern.jobs.models.reader import Reader
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embedder import Embedder, configuration, for_questions
@@ -133,15 +133,20 @@ log = logging.getLogger(__name__)
 
 
 def reader_of(settings: AnswerSettings) -> Reader | None:
-    """The reader by `settings`; None where they want none, or the model that it is trained from is not at hand."""
-    return _reader() if settings.windows else None
+    """The reader by `settings`; None where they want none, or the model that it is trained from is not installed.
+
+    Raises:
+        ModelError: A file of weights is missing or of another format.
+    """
+    return Reader.load() if settings.windows and _is_installed() else None
 
 
 @cache
-def _reader() -> Reader | None:
-    """The packaged reader; where it is missing, that is said once, and lines are chosen by shared words."""
+def _is_installed() -> bool:
+    """Whether the reader's base model is installed; where it is not, that is said once."""
     try:
-        return Reader.load()
+        find_folder(DEFAULT_MODEL, "answer.windows")
     except ModelError as error:
         log.warning("answers are chosen by shared words alone: %s", error)
-        return None
+        return False
+    return True

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.training.pages import MEASURED, Chances, PageError, decision, read_pages, target
+from quern.jobs.training.pages import MEASURED, Chances, PageError, decision, pages_of, read_pages, target
 
 PAGES = """\
 == ferries
@@ -73,6 +73,12 @@ def test_left_out_and_alone_windows_answer_nothing(file: Path) -> None:
     alone = target(questions[0], pages, random.Random(0), Chances(alone_asked=1.0))
     assert not any(map(any, left_out.right))
     assert alone.passages == []
+
+
+def test_the_questions_of_a_file_that_is_named_twice_are_of_the_same_pages(file: Path) -> None:
+    once, twice = read_pages([file]), read_pages([file, file])
+    assert len(twice) == 2 * len(once)
+    assert len(pages_of(twice)) == len(pages_of(once))
 
 
 def test_a_deciding_line_stands_last(file: Path) -> None:
