@@ -29,7 +29,8 @@ def import_openvino() -> ModuleType:
 
 
 @lru_cache(maxsize=1)
-def _has_bf16() -> bool:
+def has_bf16() -> bool:
+    """Whether the processor has arithmetic for bf16; without it OpenVINO would silently compute in f32."""
     capabilities = import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     return "BF16" in capabilities
 
@@ -64,7 +65,7 @@ def check_precision(settings: EmbedSettings) -> None:
         raise ModelError(f"embed.device {settings.device}: set embed.engine to torch or flag, which run on GPUs")
     if precision == "f16":
         raise ModelError("embed.precision f16: OpenVINO runs on the processor here; set embed.precision to f32 or bf16")
-    if precision in ("bf16", "int8") and not _has_bf16():
+    if precision in ("bf16", "int8") and not has_bf16():
         raise ModelError(f"embed.precision {precision}: this processor has no bf16 arithmetic; set it to f32")
     if precision.startswith("int8") and not _has_int8():
         raise ModelError(f"embed.precision {precision}: this processor has no VNNI; set it to f32")

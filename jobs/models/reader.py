@@ -31,8 +31,10 @@ from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.cores import available_cores, in_background
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, load_tokenizer, read_model
-from quern.jobs.models.precision import import_openvino
+from quern.jobs.models.precision import has_bf16, import_openvino
 from quern.schemas.digests import FINGERPRINT_BYTES
+
+ReaderPrecision = Literal["f32", "bf16"]
 
 FILE: Final = Path(__file__).with_name("reader.safetensors")
 FORMAT: Final = "quern-reader-1"
@@ -128,31 +130,35 @@ class Reader:
         fingerprint: Digest of its weights.
     """
 
-    def __init__(self, file: Path = FILE) -> None:
+    def __init__(self, file: Path = FILE, precision: ReaderPrecision = "f32") -> None:
         """Find the weights in `file`.
 
         Raises:
-            ModelError: The file is missing, or the model that it is trained from is not on this machine.
+            ModelError: The file is missing, the model that it is trained from is not on this machine, or the processor
+                lacks the precision.
         """
         find_folder(DEFAULT_MODEL, "answer.windows")
-        self._file = file
+        if precision == "bf16" and not has_bf16():
+            raise ModelError("answer.precision bf16: this processor has no bf16 arithmetic; set it to f32")
+        self._file, self._precision = file, precision
         try:
             self._written = file.read_bytes()
         except OSError as error:
             raise ModelError(f"reader {file} cannot be read: {error.strerror}") from error
-        self.fingerprint = blake2b(self._written, digest_size=FINGERPRINT_BYTES).hexdigest()
+        own = b"" if precision == "f32" else precision.encode()
+        self.fingerprint = blake2b(self._written + own, digest_size=FINGERPRINT_BYTES).hexdigest()
         self._tokens = lru_cache(maxsize=50_000)(self._split)
         self._own = threading.local()
         self._compiled: Future[Any] | None = None
 
     @staticmethod
-    def load(file: Path = FILE) -> Reader:
-        """The reader by the weights in `file`, one for each process.
+    def load(precision: ReaderPrecision = "f32") -> Reader:
+        """The packaged reader, one for each process and precision.
 
         Raises:
             ModelError: As of `Reader`.
         """
-        return _load(file)
+        return _load(precision)
 
     def prepare(self) -> Future[Any]:
         """Begin to load the model in the background; the result is the model."""
@@ -271,7 +277,7 @@ class Reader:
         graph = token_graph(read_model(DEFAULT_MODEL), self._encoder)
         # A window has one core, whatever the machine has: its sums are then made in one order.
         properties = {
-            "INFERENCE_PRECISION_HINT": "f32",
+            "INFERENCE_PRECISION_HINT": self._precision,
             "INFERENCE_NUM_THREADS": available_cores(),
             "NUM_STREAMS": available_cores(),
             "ENABLE_CPU_PINNING": False,
@@ -295,5 +301,5 @@ def best_span(marks: npt.NDArray[Any]) -> tuple[int, int, float]:
 
 
 @cache
-def _load(file: Path) -> Reader:
-    return Reader(file)
+def _load(precision: ReaderPrecision) -> Reader:
+    return Reader(precision=precision)

@@ -136,9 +136,9 @@ def reader_of(settings: AnswerSettings) -> Reader | None:
     """The reader by `settings`; None where they want none, or the model that it is trained from is not installed.
 
     Raises:
-        ModelError: A file of weights is missing or of another format.
+        ModelError: The file of its weights is missing, or the processor lacks the precision.
     """
-    return Reader.load() if settings.windows and _is_installed() else None
+    return Reader.load(settings.precision) if settings.windows and _is_installed() else None
 
 
 @cache

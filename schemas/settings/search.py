@@ -166,6 +166,11 @@ class AnswerSettings(Group):
         "best lines are read once more together. A window takes some 0.1 s of one core. 0 for none: then the lines "
         "that share the most words with the question answer, and the reader is not loaded.",
     )
+    precision: Literal["f32", "bf16"] = Field(
+        "f32",
+        description="Precision of the trained reader: `f32` runs on every processor, `bf16` takes half the time "
+        "where the processor has AVX-512 BF16 or AMX.",
+    )
     shown: int = Field(
         0,
         ge=0,

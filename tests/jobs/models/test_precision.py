@@ -19,7 +19,7 @@ def processor(monkeypatch):
 
     def make(flags, bf16):
         monkeypatch.setattr(precision, "_flags", lambda: flags)
-        monkeypatch.setattr(precision, "_has_bf16", lambda: bf16)
+        monkeypatch.setattr(precision, "has_bf16", lambda: bf16)
 
     return make
 

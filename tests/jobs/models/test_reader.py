@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from quern.jobs.models import reader as reader_module
 from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, load_tokenizer, read_model
-from quern.jobs.models.precision import import_openvino
+from quern.jobs.models.precision import has_bf16, import_openvino
 from quern.jobs.models.reader import FILE, FORMAT, WINDOW, Passage, Reader, Tokens, best_span, lay_out
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
@@ -98,6 +99,22 @@ def test_a_reading_does_not_depend_on_what_was_read_before() -> None:
     first = reader.read("Who commands the boat?", [FERRY])
     reader.read("What does it cost?", [Passage("", ["x " * 300])])
     assert Reader().read("Who commands the boat?", [FERRY]) == first
+
+
+def test_the_reader_reads_the_same_words_in_bf16(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "has_bf16", lambda: False)
+    with pytest.raises(ModelError, match=r"answer\.precision bf16: this processor has no bf16"):
+        Reader(precision="bf16")
+    monkeypatch.undo()
+    if not has_bf16():
+        pytest.skip("the processor has no bf16")
+    whole, half = Reader.load(), Reader.load("bf16")
+    assert whole.fingerprint != half.fingerprint
+    for one, other in zip(*(r.read("Who commands the boat?", [FERRY]).lines[0] for r in (whole, half)), strict=True):
+        assert one is not None
+        assert other is not None
+        assert other.odds == pytest.approx(one.odds, abs=0.3)
+        assert (other.start, other.end) == (one.start, one.end)
 
 
 def test_a_reading_does_not_depend_on_the_number_of_threads() -> None:
