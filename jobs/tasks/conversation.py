@@ -38,10 +38,10 @@ class Conversation(Generic[Input, Output]):
     replies: int = 0  # How many there were.
 
     def messages(self, task: Task[Input, Output]) -> tuple[dict[str, str], ...]:
-        """The prompt, and after a reply that failed that reply and what was wrong with it."""
-        prompt = {"role": "user", "content": task.render(self.given)}
+        """The prompt behind its preface, and after a reply that failed that reply and what was wrong with it."""
+        prompt = (*map(dict, task.preface), {"role": "user", "content": task.render(self.given)})
         if not self.problems:
-            return (prompt,)
+            return prompt
         wrong = "\n".join(f"- {p.detail}" for p in self.problems[:_PROBLEMS_SHOWN])
         wanted = (
             "Everything else was kept. Return JSON of the same form that holds only what replaces these."
@@ -50,7 +50,7 @@ class Conversation(Generic[Input, Output]):
         )
         again = {"role": "user", "content": f"Your reply cannot be used as it is:\n{wrong}\n{wanted}"}
         said = {"role": "assistant", "content": self.said[:_REPLY_LENGTH] or "{}"}
-        return (prompt, said, again)
+        return (*prompt, said, again)
 
 
 @dataclass

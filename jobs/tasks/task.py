@@ -76,6 +76,7 @@ class Task(Generic[Input, Output]):
         enough: Whether an output needs no more, whatever was wrong beside it.
         constants: Values for the prompt and the rule that are the same for every input.
         show: The fields of an input that the prompt shows; its `quoted` ones where it has them, else all.
+        preface: Messages before the prompt of a conversation: an instruction, and examples with their replies.
         ahead: All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     """
 
@@ -89,6 +90,7 @@ class Task(Generic[Input, Output]):
     enough: Callable[[Output], bool] = _never
     constants: Mapping[str, object] = field(default_factory=dict)
     show: Callable[[Input], Mapping[str, object]] = _fields
+    preface: Sequence[Mapping[str, str]] = ()
     ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
 
     def render(self, given: Input) -> str:
@@ -110,7 +112,7 @@ class Task(Generic[Input, Output]):
             return {"task": self.version, "rules": rules_digest(), "generator": "rules", "constants": constants}
         return {
             "task": self.version,
-            "prompt": settings_digest([self.prompt, dict(self.constants)]),
+            "prompt": settings_digest([self.prompt, dict(self.constants), *map(dict, self.preface)]),
             "schema": settings_digest(self.schema()),
             **generator.results(),
             "model": model_identity(generator),

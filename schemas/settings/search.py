@@ -171,12 +171,7 @@ class AnswerSettings(Group):
         description="Precision of the trained reader: `f32` runs on every processor, `bf16` takes half the time "
         "where the processor has AVX-512 BF16 or AMX.",
     )
-    shown: int = Field(
-        0,
-        ge=0,
-        description="Sentences of the evidence that a language model is shown, the likeliest, each with the one before "
-        "it; 0 for all.",
-    )
+    chunks: Positive = Field(3, description="Chunks of the evidence that a language model is shown whole, the best.")
     triplets: int = Field(
         0,
         ge=0,

@@ -20,7 +20,7 @@ from tests.benchmarks.crawl import benchmark_crawl
 from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
-from tests.benchmarks.domains import benchmark_domains
+from tests.benchmarks.domains import HELD_OUT, benchmark_domains
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
@@ -103,7 +103,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
     "dates": lambda options: benchmark_dates(options.folder or _DATASETS / "date_expressions"),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
-    "domains": lambda options: benchmark_domains(*([options.only] if options.only else [])),
+    "domains": lambda options: benchmark_domains(options.only or HELD_OUT, options.set),
     "embed": lambda options: _embed(options),
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "files": lambda options: benchmark_files(),
@@ -200,6 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
     )
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of domains: settings")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)

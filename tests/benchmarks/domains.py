@@ -50,8 +50,13 @@ def is_right(row: Mapping[str, Any], answer: Answer) -> bool:
     return all(any(form.lower() in whole for form in group) for group in row["must"])
 
 
-def benchmark_domains(names: Sequence[str] = HELD_OUT) -> Figures:
-    """The share of questions that are answered rightly or rightly refused, and what the probabilities are worth."""
+def benchmark_domains(names: Sequence[str] = HELD_OUT, changes: Sequence[str] = ()) -> Figures:
+    """The share of questions that are answered rightly or rightly refused, and what the probabilities are worth.
+
+    Args:
+        names: Folders of `tests/corpus/domains`.
+        changes: Settings to ask by, such as `generator.kind=local`.
+    """
     right: dict[str, list[float]] = defaultdict(list)
     probability, answerable, words = [], [], []
     for name in names:
@@ -60,7 +65,7 @@ def benchmark_domains(names: Sequence[str] = HELD_OUT) -> Figures:
         with tempfile.TemporaryDirectory() as place:
             build(folder / "documents.jsonl", Warehouse.create(Path(place)), load_settings(None, []))
             snapshot = Warehouse.open(Path(place)).snapshot()
-            searcher = Searcher(snapshot, settings_to_ask_by(snapshot.manifest))
+            searcher = Searcher(snapshot, load_settings(None, changes, settings_to_ask_by(snapshot.manifest)))
             questions = read_questions(folder / "questions.jsonl")
             answers = list(answer_questions(searcher, questions, find_recipes("bridge")[0]))
             # The observatory's questions have gold answers in place of strings.

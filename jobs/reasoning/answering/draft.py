@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 MOST_SENTENCES: Final = 4  # The short answer and three that carry it.
 MOST_CHARACTERS: Final = 600  # Of one sentence.
@@ -18,10 +19,8 @@ class Statement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(description="One sentence of the answer.", max_length=MOST_CHARACTERS)
-    rests_on: list[int] = Field(
-        description="Numbers of the sentences of the evidence that it rests on.",
-        json_schema_extra={"maxItems": MOST_SOURCES},
-    )
+    # Numbers of the sentences of the evidence that it rests on. A model is not asked for them: they are looked up.
+    rests_on: SkipJsonSchema[list[int]] = Field(default_factory=list)
 
 
 class Draft(BaseModel):

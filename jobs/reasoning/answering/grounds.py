@@ -1,4 +1,7 @@
-"""What of a statement does not stand in the sentences of the evidence that it rests on: its numbers and its names."""
+"""The lines of the evidence that a written sentence rests on, and what of it does not stand in them.
+
+Sources are found after the writing (Xinyu AI Search, section 3.6.1): what a small model claims of them is often wrong.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,42 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
+from quern.jobs.reasoning.answering.candidates import candidates, latest
 from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.lines import Line, ranked
 from quern.jobs.text.dates import dates
 from quern.jobs.text.names import names
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.terms import search_terms
 
 _OPENING: Final = re.compile(r"[A-Z][\w’'-]*\s[a-z]")  # A word that has its capital from the beginning of a sentence.
+_VERDICTS: Final = frozenset({"yes", "no"})
+_MOST_SOURCES: Final = 3
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def sources(given: AnswerInput, text: str) -> list[int]:
+    """The numbers of the likeliest lines that bear a written sentence out, at most `_MOST_SOURCES`; empty if none do.
+
+    They have all its numbers and names, and half of its other words. What only says yes or no rests on the likeliest
+    line.
+    """
+    likely = [c.line for c in latest(given, candidates(given))]
+    first = {line.number for line in likely}
+    lines = [*likely, *(line for line in ranked(given) if line.number not in first)]
+    words_of = {line.number: _elements(line.shown) for line in lines}
+    words = _elements(text) - _VERDICTS
+    wanted = words - _elements(given.question) or words
+    left, chosen = set(wanted), list[Line]()
+    while left and len(chosen) < _MOST_SOURCES:
+        best = max(lines, key=lambda line: len(left & words_of[line.number]), default=None)
+        if best is None or not left & words_of[best.number]:
+            break
+        chosen.append(best)
+        left -= words_of[best.number] | _elements(given.evidence[best.evidence].title or "")
+    numbers = [line.number for line in chosen] if wanted else [line.number for line in likely[:1]]
+    return [] if 2 * len(left) > len(wanted) or ungrounded(given, text, numbers) else numbers
 
 
 def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[str]:
@@ -36,6 +67,11 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
     words = set(search_terms(grounds).split())
     named = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
     return missing + [name for name in named if not set(search_terms(name).split()) <= words]
+
+
+def _elements(text: str) -> frozenset[str]:
+    """Its content words, and its quantities as numbers, whether written in digits or in words."""
+    return content_words(text) | {f"{q.value:g}" for q in quantities(text)}
 
 
 def _given(value: float, values: set[float], numbers: set[str]) -> bool:

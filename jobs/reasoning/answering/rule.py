@@ -105,8 +105,21 @@ def _short(given: AnswerInput, candidate: Candidate) -> str:
 
 def _draft(short: str, rests_on: Sequence[Candidate], likely: Sequence[Candidate], most: int) -> Draft:
     """An answer of a short one and the lines that carry it, likeliest first."""
-    near = [c for c in likely if c.score >= likely[0].score - _FAR]
-    lines = list({c.line.number: c for c in (*rests_on, *near)}.values())
-    carrying = islice((c for c in lines if said(c) != short), min(most, MOST_SENTENCES - 1))
     numbers = [c.line.number for c in rests_on]
-    return Draft(sentences=[statement(short, numbers), *(statement(said(c), [c.line.number]) for c in carrying)])
+    return Draft(sentences=[statement(short, numbers), *near(numbers, likely, most, short)])
+
+
+def near(numbers: Sequence[int], likely: Sequence[Candidate], most: int, short: str) -> list[Statement]:
+    """The lines of these numbers, then those that are nearly as likely as the best: what carries an answer.
+
+    Args:
+        numbers: Of the lines that the answer rests on.
+        likely: The lines that may answer, likeliest first.
+        most: Lines at most.
+        short: The short answer, which no line repeats.
+    """
+    first = [c for n in numbers for c in likely if c.line.number == n]
+    others = [c for c in likely if c.score >= likely[0].score - _FAR]
+    lines = {c.line.number: c for c in (*first, *others)}
+    carrying_lines = islice((c for c in lines.values() if said(c) != short), min(most, MOST_SENTENCES - 1))
+    return [statement(said(c), [c.line.number]) for c in carrying_lines]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, MOST_SOURCES, Draft
-from quern.jobs.reasoning.answering.grounds import ungrounded
+from quern.jobs.reasoning.answering.candidates import candidates, latest
+from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, statement
+from quern.jobs.reasoning.answering.grounds import sources
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.prompt import PROMPT, shown
+from quern.jobs.reasoning.answering.prompt import PREFACE, PROMPT, shown
 from quern.jobs.reasoning.answering.reading import reading_ahead
-from quern.jobs.reasoning.answering.rule import answered
+from quern.jobs.reasoning.answering.rule import answered, near
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
+
+_DETAIL: Final = 200  # Characters of a sentence that a model is told of.
 
 
 @dataclass(frozen=True)
@@ -19,46 +23,35 @@ class _Answering:
     """Rule, check and join of the task; a class of its own, so that workers can be sent it."""
 
     most: int
-    sentences_shown: int
+    chunks: int
 
     def show(self, given: AnswerInput) -> dict[str, object]:
         """What a model is shown of a question and its evidence."""
-        return shown(given, self.sentences_shown)
+        return shown(given, self.chunks)
 
     def rule(self, given: AnswerInput) -> Draft:
         """The answer by the trained reader."""
         return answered(given, self.most)
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
-        """The sentences that rest on sentences that the evidence has; a blank one says nothing.
+        """The sentences that lines of the evidence bear out, and behind them the lines that carry the short answer.
 
-        A reply that rests on everything rests on nothing (SmolLM2-135M names 1, 2, 3 and so on of any evidence).
+        What stands behind a short answer that nothing bears out is not used either.
         """
-        last = len(given.sentences)
         if len(output.sentences) > MOST_SENTENCES:
             detail = f"{len(output.sentences)} sentences; say at most {MOST_SENTENCES}, the short answer first"
             return Checked(None, (Problem("too_many", detail),))
-        if any(len(set(s.rests_on)) > MOST_SOURCES for s in output.sentences):
-            detail = f"a sentence rests on more than {MOST_SOURCES} others; name those that say it"
-            return Checked(None, (Problem("too_many", detail),))
-        wrong = sorted({n for s in output.sentences for n in s.rests_on if not 1 <= n <= last})
-        good = [s for s in output.sentences if s.text.strip() and s.rests_on and not set(s.rests_on) & set(wrong)]
-        grounded = [s for s in good if not ungrounded(given, s.text, s.rests_on)]
-        if len(grounded) == len(output.sentences):
-            return Checked(output)
-        if len(grounded) < len(good):
-            missing = [m for s in good for m in ungrounded(given, s.text, s.rests_on)]
-            detail = f"not in the sentences that it rests on: {', '.join(missing[:5])}"
-            kept = Draft(sentences=grounded) if grounded and grounded[0] is output.sentences[0] else None
-            return Checked(kept, (Problem("ungrounded", detail),))
-        if wrong:
-            detail = f"there is no sentence {', '.join(map(str, wrong[:5]))}; the evidence has the numbers 1 to {last}"
-            problem = Problem("no_such_sentence", detail)
-        else:
-            problem = Problem("unsupported", "each sentence needs its text and the numbers that it rests on")
-        # What is left stands alone only if the short answer is among it.
-        kept = Draft(sentences=good) if good and good[0] is output.sentences[0] else None
-        return Checked(kept, (problem,))
+        texts = [" ".join(s.text.split()) for s in output.sentences if s.text.strip()]
+        written = [statement(text, sources(given, text)) for text in texts]
+        problems = tuple(
+            Problem("ungrounded", f"not in the documents: {s.text[:_DETAIL]}") for s in written if not s.rests_on
+        )
+        if not written or not written[0].rests_on:
+            return Checked(None if problems else Draft(sentences=[]), problems)
+        good = [s for s in written if s.rests_on]
+        likely = latest(given, candidates(given))
+        carrying = near(good[0].rests_on, likely, self.most, good[0].text)
+        return Checked(Draft(sentences=[*good, *(s for s in carrying if s.text not in texts)]), problems)
 
     def enough(self, output: Draft) -> bool:
         """Whether there is a short answer: what is wrong beside it need not be asked for again."""
@@ -67,11 +60,11 @@ class _Answering:
 
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
-    does = _Answering(settings.sentences, settings.shown)
-    kept = {"sentences": settings.sentences, "triplets": settings.triplets, "shown": settings.shown}
+    does = _Answering(settings.sentences, settings.chunks)
+    kept = {"sentences": settings.sentences, "triplets": settings.triplets, "chunks": settings.chunks}
     return Task(
         "answer",
-        57,
+        58,
         PROMPT,
         Draft,
         does.rule,
@@ -79,5 +72,6 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
         enough=does.enough,
         constants=kept,
         show=does.show,
+        preface=PREFACE,
         ahead=reading_ahead,
     )

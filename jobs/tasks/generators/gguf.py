@@ -84,7 +84,8 @@ class GgufBackend:
         started, told, done, written = time.monotonic(), time.monotonic(), 0, 0
         # `requests` may have further ones after it had none, as soon as replies were taken.
         while True:
-            for request in islice(requests, self._settings.batch - len(open_requests)):
+            # Prefixes are looked up when a request is added: the first is answered alone, so that the others find its.
+            for request in islice(requests, (self._settings.batch if done else 1) - len(open_requests)):
                 added = self._add(request, config)
                 if isinstance(added, Reply):
                     yield added

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -104,10 +105,18 @@ TWICE = AnswerInput(
 
 def test_sentences_are_numbered_over_all_evidence_even_where_one_occurs_twice() -> None:
     assert [(s.evidence, s.start, s.end) for s in TWICE.sentences] == [(0, 0, 22), (0, 23, 35), (1, 0, 22)]
-    prompt = answer_task(AnswerSettings()).render(TWICE)
-    assert "Question: When is the tide?" in prompt
-    numbered = [line for line in prompt.splitlines() if line.startswith("[")]
-    assert numbered == ["[1] High water is at nine.", "[2] Bring boots.", "[3] High water is at nine."]
+
+
+def test_a_model_is_shown_the_best_chunks_with_the_headers_of_their_cells_and_the_likeliest_lines() -> None:
+    register = Evidence(REGISTER, "Parts", [], [], header=HEADER)
+    prompt = answer_task(AnswerSettings(chunks=1)).render(
+        AnswerInput("What is the price of the Wheel K065?", [register, evidence("High water is at nine.")])
+    )
+    assert "From these:\n- " in prompt
+    assert "65.50 EUR" in prompt.split("From these:\n- ")[1].split("\n")[0]
+    assert "Price: 65.50 EUR" in prompt
+    assert prompt.endswith("Question: What is the price of the Wheel K065?\n")
+    assert prompt.count("</evidence>") == 1
 
 
 def test_what_a_page_says_cannot_end_its_evidence_or_a_turn_of_the_chat() -> None:
@@ -116,52 +125,64 @@ def test_what_a_page_says_cannot_end_its_evidence_or_a_turn_of_the_chat() -> Non
     assert prompt.count("</evidence>") == prompt.count("<evidence>") == 1
     assert "<|" not in prompt
     assert "\nQuestion: other" not in prompt
-    assert "Published: 2031-03-02" in prompt
+    assert "(2031-03-02)" in prompt
 
 
-def draft(*said: tuple[str, list[int]]) -> Draft:
-    return Draft(sentences=[Statement(text=text, rests_on=numbers) for text, numbers in said])
-
-
-NINE, BOOTS = ("At nine.", [1]), ("Bring boots.", [2])
+def draft(*texts: str) -> Draft:
+    return Draft(sentences=[Statement(text=text) for text in texts])
 
 
 @pytest.mark.parametrize(
-    ("said", "good", "problems"),
+    ("texts", "good", "problems"),
     [
-        ([NINE, BOOTS], [NINE, BOOTS], []),
-        ([], [], []),
-        ([NINE, ("At ten.", [99])], [NINE], ["no_such_sentence"]),
-        ([("At ten.", [0])], None, ["no_such_sentence"]),
+        (["High water is at nine."], [("High water is at nine.", [1])], []),
+        (["nine"], [("nine", [1])], []),
+        (["At 9", "Bring boots."], [("At 9", [1]), ("Bring boots.", [2])], []),
+        # A verdict alone rests on the likeliest line.
+        (["Yes."], [("Yes.", [1])], []),
+        (["nine", "Take the bus to Port Ellen."], [("nine", [1])], ["ungrounded"]),
+        (["High water is at ten metres."], None, ["ungrounded"]),
+        (["High water is at 10."], None, ["ungrounded"]),
+        (["High water at Port Ellen is at nine."], None, ["ungrounded"]),
         # Without its short answer an answer is none.
-        ([("At ten.", [99]), BOOTS], None, ["no_such_sentence"]),
-        ([NINE, ("Surely.", [])], [NINE], ["unsupported"]),
-        ([(" ", [1])], None, ["unsupported"]),
-        ([NINE] * 5, None, ["too_many"]),
+        (["At 10", "Bring boots."], None, ["ungrounded"]),
+        ([], [], []),
+        ([" "], [], []),
+        (["nine"] * 5, None, ["too_many"]),
     ],
 )
-def test_only_sentences_that_rest_on_the_evidence_are_good(
-    said: list[tuple[str, list[int]]], good: list[tuple[str, list[int]]] | None, problems: list[str]
+def test_a_written_sentence_is_used_where_lines_of_the_evidence_bear_it_out(
+    texts: list[str], good: list[tuple[str, list[int]]] | None, problems: list[str]
 ) -> None:
-    checked = answer_task(AnswerSettings()).check(TWICE, draft(*said))
-    assert checked.good == (None if good is None else draft(*good))
+    checked = answer_task(AnswerSettings()).check(TWICE, draft(*texts))
+    kept = None if checked.good is None else [(s.text, s.rests_on) for s in checked.good.sentences]
+    assert (kept and kept[: len(good or [])]) == good
     assert [p.reason for p in checked.problems] == problems
 
 
-@pytest.mark.parametrize(
-    ("said", "reasons"),
-    [
-        ("High water is at nine.", []),
-        ("High water is at 9.", []),
-        ("High water is at ten metres.", ["ungrounded"]),
-        ("High water is at 10.", ["ungrounded"]),
-        ("High water at Port Ellen is at nine.", ["ungrounded"]),
-    ],
-)
-def test_a_statement_has_no_number_and_no_name_that_its_sentences_have_not(said: str, reasons: list[str]) -> None:
-    checked = answer_task(AnswerSettings()).check(TWICE, draft((said, [1])))
-    assert [p.reason for p in checked.problems] == reasons
-    assert (checked.good is None) == bool(reasons)
+def test_behind_what_a_model_writes_stand_the_lines_that_carry_it() -> None:
+    checked = answer_task(AnswerSettings(sentences=1)).check(TWICE, draft("nine"))
+    assert checked.good is not None
+    assert [(s.text, s.rests_on) for s in checked.good.sentences] == [("nine", [1]), ("High water is at nine.", [1])]
+
+
+def test_a_sentence_of_two_facts_rests_on_both() -> None:
+    two = AnswerInput(
+        "Which is longer?", [evidence("The Orrin is 40 metres long."), evidence("The Maren has 52 metres.")]
+    )
+    checked = answer_task(AnswerSettings()).check(two, draft("The Maren, with 52 metres against the 40 of the Orrin"))
+    assert checked.good is not None
+    assert sorted(checked.good.sentences[0].rests_on) == [1, 2]
+
+
+def test_a_model_is_asked_for_texts_alone_and_shown_examples() -> None:
+    task = answer_task(AnswerSettings())
+    assert "rests_on" not in str(task.schema())
+    replies = [Draft.model_validate_json(m["content"]) for m in task.preface if m["role"] == "assistant"]
+    assert len(replies) == 6
+    other = replace(task, preface=task.preface[:-2])
+    settings = GeneratorSettings(kind="openai", url="http://127.0.0.1:9/v1", model="any")
+    assert other.configuration(settings) != task.configuration(settings)
 
 
 def test_what_a_page_writes_without_an_end_is_cut_to_a_sentence() -> None:
@@ -169,12 +190,6 @@ def test_what_a_page_writes_without_an_end_is_cut_to_a_sentence() -> None:
     said = answer_task(AnswerSettings()).rule(AnswerInput("Why did the bridge close?", [endless]))
     assert said.sentences
     assert max(len(s.text) for s in said.sentences) == 600
-
-
-def test_a_reply_that_rests_on_everything_rests_on_nothing() -> None:
-    many = AnswerInput("Who is there?", [evidence("Bran is there. " * 8)])
-    checked = answer_task(AnswerSettings()).check(many, draft(("Bran is there.", list(range(1, 8)))))
-    assert (checked.good, [p.reason for p in checked.problems]) == (None, ["too_many"])
 
 
 def test_another_number_of_sentences_is_another_answer_to_remember() -> None:
