@@ -55,10 +55,10 @@ def build_page(steps: Sequence[Step]) -> str:
     """The steps of a build, and the tables between them."""
     head = _page(
         "The build",
-        "A build is a list of steps (`pipelines/build/steps.py`). A row-wise step asks the memo for every row and",
-        "computes what it lacks; a whole-table step takes its tables over from the last build where what it reads",
-        "did not change. Tables with round ends go when the build is done. `quern plan` says what each step would do,",
-        "and `quern stage` runs one alone.",
+        "A build is a list of steps (`pipelines/build/steps.py`). A row-wise step computes only rows that the memo",
+        "lacks; a whole-table step reuses its tables from the last build if the tables that it reads",
+        "did not change. Tables with round ends are deleted when the build is done. `quern plan` shows what each step",
+        "would do, and `quern stage` runs one step.",
     )
     rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in _step_rows(steps))
     table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|", *rows]
@@ -81,7 +81,7 @@ def settings_page() -> str:
     head = _page(
         "Settings",
         "Every setting with its default. `--set group.name=value` sets one, `--settings FILE.yaml` many; an unknown",
-        "name is an error that suggests the nearest. `quern settings` prints them with the values that hold.",
+        "name is an error that suggests the nearest. `quern settings` prints the current values.",
     )
     return "\n".join([*head, *_index(Settings.model_fields), *_settings_lines()]) + "\n"
 
@@ -90,9 +90,9 @@ def commands_page() -> str:
     """What every command does, with its arguments, options and examples."""
     head = _page(
         "Commands",
-        "Every command, as `quern COMMAND --help` tells it. It exits 0 when it has done what was asked, 2 with one",
-        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted. With `--json`",
-        "it prints one JSON object on standard output, and nothing else.",
+        "Every command, as `quern COMMAND --help` shows it. Exit codes: 0 for success, 2 with one sentence on standard",
+        "error for an error that the user can fix, 130 for an interruption. With `--json` a command prints one JSON",
+        "object on standard output, and nothing else.",
     )
     sections = dict(_commands(get_command(app), "quern"))
     return "\n".join([*head, *_index(sections), *(line for lines in sections.values() for line in lines)]) + "\n"

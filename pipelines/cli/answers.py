@@ -97,10 +97,9 @@ def answer(
 ) -> None:
     """Answer a batch of questions and write a browsable report.
 
-    A question without `query_id` gets one, made of its words. Questions are read as a stream; a line that is none goes
-    to rejects.jsonl with its reason. A run that was stopped or killed goes on where it was: run the same command. Over
-    tonight's snapshot only questions whose evidence changed since an earlier run are reasoned about; `quern answers
-    diff` tells what came of it.
+    A question without `query_id` gets a hash of its text as id. Invalid lines go to rejects.jsonl with a reason. To
+    resume a stopped run, run the same command again. On a newer snapshot, only answers whose evidence changed are
+    recomputed; `quern answers diff` shows the differences.
     """
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
@@ -181,7 +180,7 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Folder of the later run.")],
     as_json: cli.AsJson = False,
 ) -> None:
-    """Tell which answers changed between two runs over the same questions, and which pages made them change."""
+    """Show which answers changed between two runs over the same questions, and which pages caused it."""
     from quern.pipelines.answers.difference import differences
 
     changes = list(differences(old, new))

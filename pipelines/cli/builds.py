@@ -102,9 +102,9 @@ def plan(
     override: cli.Overrides = None,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Print what a build would do: per step rows to compute and to reuse, why, and seconds by the last builds' rates.
+    """Print what a build would do: for each step the rows to compute and to reuse, the reason, and estimated seconds.
 
-    Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
+    Reads the pages and the memo; computes and publishes nothing. `~` marks estimates.
     """
     _tell_plan(source, warehouse, load_settings(settings, overriding(override, names, day_first)), as_json=as_json)
 
@@ -182,10 +182,10 @@ def stage(
     dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
+    """Run one step of a build, for orchestrators. A failed step can be retried; a finished one does not run again.
 
-    The first step begins the build and says of what pages and with which settings; `publish` ends it. What would make
-    what it made last night is finished with the first step: `--json` tells which steps are.
+    The first step begins the build and fixes its pages and settings; `publish` ends it. The first step also finishes
+    all steps whose results would not change; `--json` lists the finished steps.
     """
     change = partial(load_settings, settings, overriding(override, names, day_first, engine=engine))
     from quern.pipelines.build.stage import finished_steps, outlook, run_stage
@@ -246,7 +246,7 @@ def estimate(
 ) -> None:
     """Print chunks, tokens, and cost or hours of the synthetic queries, for each generator, before anything is built.
 
-    Pages are cleaned and cut, which the build need not do again if a warehouse is named. Needs no model and no key.
+    Pages are cleaned and chunked; with a warehouse, the build reuses that. Needs no model and no key.
     """
     if source is None and warehouse is None:
         raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")

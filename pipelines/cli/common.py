@@ -117,8 +117,8 @@ RecipeName = Annotated[
 ]
 SparkMaster = Annotated[str | None, typer.Option(help="Spark master, default local.")]
 RayAddress = Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
-Anew = Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Ignore results of earlier runs.")]
 Engine = Annotated[str | None, typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"))]
 TopK = Annotated[
     int | None, typer.Option("--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).")

@@ -52,8 +52,8 @@ def judge(
 
     Judges: gold (0 or 1 by the gold answer), nine criteria and citation (ten points each), and with --against which of
     two answers is preferred (from -2 to 2, asked in both orders). By a model with --set generator.kind=...; without one
-    by rule, and what no rule can judge is left out. Replies of a model are remembered in the directory: the same
-    command goes on where it was stopped.
+    by rule, and judges without a rule are left out. Replies of a model are kept in the directory; to resume a stopped
+    run, run the same command again.
     """
     from quern.jobs.tasks.runner import Reasoner
     from quern.pipelines.answers.files import RejectFile

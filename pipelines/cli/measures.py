@@ -79,10 +79,9 @@ def evaluate(
 ) -> None:
     """Measure recipes against gold evidence or judgements of TREC and BEIR, and their answers against gold answers.
 
-    Of what is found: Recall@k, all-evidence@k, MRR, of judgements nDCG@k, macro over questions. Of answers: are they
-    right, refused where they should be, as sure as they say, and cited; each figure with its 95 % bootstrap interval.
-    Answers of other systems in ALCE's files need no warehouse: `--answers alce.json` measures them by ALCE's own
-    measures.
+    Retrieval: Recall@k, all-evidence@k, MRR, and nDCG@k for judgements, averaged over questions. Answers: correctness,
+    refusals, calibration and citations, each figure with its 95 % bootstrap interval. `--answers alce.json` measures
+    answers of other systems by ALCE's measures, without a warehouse.
     """
     from quern.pipelines.evaluation.retrieval import EvaluationError
 
@@ -215,9 +214,9 @@ def sweep(
 ) -> None:
     """Measure recipes and settings on datasets with gold evidence, against a baseline.
 
-    Points that differ in search settings alone share a build, builds of a dataset share their memo. A sweep that was
-    stopped goes on: run the same command. Writes results and questions as Parquet, results.md and plots/ to OUT;
-    exit code 1 if a point failed.
+    Points that differ only in search settings share a build; builds of a dataset share a memo. To resume a stopped
+    sweep, run the same command again. Writes results and questions as Parquet, results.md and plots/ to OUT; exit
+    code 1 if a point failed.
     """
     from quern.pipelines.evaluation.sweep.plan import plan_sweep
     from quern.pipelines.evaluation.sweep.run import Results, run_sweep

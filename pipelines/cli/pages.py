@@ -48,10 +48,10 @@ def crawl(
     dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Fetch pages from the web into WARC files and the page store; an interrupted crawl goes on.
+    """Fetch pages from the web into WARC files and the page store; resumes an interrupted crawl.
 
-    robots.txt, crawl-delay, noindex and nofollow are obeyed; pages fetched before are asked for only if they changed.
-    crawl.contact must be set; what was lost stands in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
+    Obeys robots.txt, crawl-delay, noindex and nofollow; requests known pages only if they changed. crawl.contact must
+    be set. Lost pages are listed in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
     """
     options = {
         "crawl.sitemaps": sitemaps or None,
@@ -167,9 +167,9 @@ def ingest(
     """Read SOURCES into the page store; files that it holds unchanged are not read.
 
     Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
-    With --dry-run one process reads them, whatever the engine, and says what they hold and what would be left out. Of
-    two versions of a document the one that was ingested later wins, unless both state `modified_at`. A document that
-    `quern remove` removed stays away until its content changes.
+    With --dry-run one process reads them, whatever the engine, and reports their contents and rejects. The version of
+    a document that was ingested last wins, unless both versions state `modified_at`. A document removed by `quern
+    remove` stays out until its content changes.
     """
     engines = {"engine": engine, "spark_master": spark_master}
     loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
@@ -275,8 +275,8 @@ def remove(
 ) -> None:
     """Remove documents, by DOC_ID, by URL, or by conditions on them (--where): the next build leaves them out.
 
-    A removed document stays away when its file is ingested or built from again unchanged. Ingested with other content,
-    it is back. Of several documents all are removed or none; exit code 1 where one is not there.
+    A removed document stays out if its file is ingested again unchanged, and returns with other content. Either all
+    named documents are removed or none; exit code 1 if one does not exist.
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.pages.remove import NothingToRemoveError, restore

@@ -93,9 +93,10 @@ def show(
         bool, typer.Option("--raw", help="Of a page: write its archived record, byte for byte, to standard output.")
     ] = False,
 ) -> None:
-    """Show any row, what it came from and what it led to; of a citation where its page and the archive have it.
+    """Show any row with the rows that it was made from and those made from it.
 
-    Of an entity, all that is stated of it, with sources and dates; those that share a name are listed apart.
+    For a citation: its place in the page and in the archive. For an entity: every statement about it, with sources
+    and dates; entities that share a name are listed separately.
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.inspect.entities import entities_named

@@ -77,9 +77,9 @@ def audit(
 
 @app.command(epilog="Examples:  quern verify -w WH    quern verify -w WH --snapshot 20261122T044738495 --json")
 def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli.AsJson = False) -> None:
-    """Read everything that a warehouse keeps, and name each file that is not as it was written, and what mends it.
+    """Check every file of a warehouse against its checksum; name each damaged file and its repair.
 
-    With --snapshot ID, the files of that snapshot alone. Exit code 0 when all is well, 1 when a file is damaged.
+    With --snapshot ID, only the files of that snapshot. Exit code 0 if all files are intact, 1 if one is damaged.
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.indexes.checksums import DamagedError
@@ -122,7 +122,7 @@ def vacuum(
     override: cli.Overrides = None,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Remove what no kept snapshot, no open reader and no coming build needs: of tables, memo, audits and logs."""
+    """Delete tables, memo results, audits and logs that no kept snapshot, open reader or coming build needs."""
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.vacuum import vacuum as run
 

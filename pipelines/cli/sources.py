@@ -45,8 +45,8 @@ def sources(
 ) -> None:
     """Find the sites that answer a question, each validated by its own pages; or seeds for the next crawl.
 
-    Without `sourcing.online` nothing is fetched: a source is what the index has pages of. With --unanswered, links that
-    lead out of the index, sites that are named, and likely sources become seeds, each under a comment that says why.
+    Without `sourcing.online` nothing is fetched: only sites with pages in the index count. With --unanswered, links to
+    pages outside the index, named sites and likely sources become seeds, each with its reason in a comment.
     """
     from quern.schemas.errors import QuernError
 

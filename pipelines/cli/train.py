@@ -35,7 +35,7 @@ def reader(
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: AsJson = False,
 ) -> None:
-    """Train the reader that finds the lines and the words which answer; a run that was killed goes on where it was.
+    """Train the reader, which finds the answering line and words; resumes a killed run.
 
     Needs the environment of `make install-torch`. `python -m tests.benchmarks reading` measures the packaged reader.
     """

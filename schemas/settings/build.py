@@ -109,9 +109,7 @@ class LinkSettings(Group):
     mentions: int = Field(
         5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
     )
-    mention_documents: Positive = Field(
-        20, description="A title that more documents share is of none in particular and joins none."
-    )
+    mention_documents: Positive = Field(20, description="A title that more documents share makes no `mention` edge.")
 
 
 class NeighbourSettings(Group):
@@ -141,8 +139,7 @@ class EventSettings(Group):
 
     by_model: bool = Field(
         False,
-        description="Whether what `generator` names finds events too, not queries alone; else the rule does. A model "
-        "is asked once more for each chunk.",
+        description="Whether the model of `generator` extracts events too, one request per chunk; else the rule does.",
     )
     per_chunk: Positive = Field(4, description="Most events of a chunk.")
     title_words: Positive = Field(20, description="Most words of an event's title; of Chinese the characters.")
@@ -173,10 +170,10 @@ class SourceSettings(Group):
 
 
 class ImageRuleSettings(Group):
-    """What is no picture of anything: too small, or furniture of its site (Xinyu, section 3.6.3)."""
+    """Which images are excluded: small ones, and those of the site's layout (Xinyu, section 3.6.3)."""
 
     least_side: Positive = Field(
-        250, description="Pixels that each side has, where its size is told (released code of Xinyu)."
+        250, description="Least pixels of each side, if the size is known (released code of Xinyu)."
     )
     repeated: int = Field(
         4,
@@ -191,8 +188,7 @@ class TripletSettings(Group):
 
     by_model: bool = Field(
         False,
-        description="Whether what `generator` names finds triplets too; else the rule does. A model is asked once more "
-        "for each chunk.",
+        description="Whether the model of `generator` extracts triplets, one request per chunk; else the rule does.",
     )
     parser: Literal["none", "spacy"] = Field(
         "none",

@@ -38,7 +38,7 @@ class IngestSettings(Group):
         "",
         pattern=r"^[^\w\s\",;|]?$",
         description="The character before a quote within a cell of CSV (`--csv-escape`), which Spark writes as a "
-        "backslash. Unset, a backslash is told from the first rows; quotes may always be doubled.",
+        "backslash. Unset, a backslash is detected from the first rows; quotes may always be doubled.",
     )
     skip_lines: int | None = Field(
         None,

@@ -78,11 +78,11 @@ class GeneratorSettings(Group):
         2,
         ge=0,
         le=10,
-        description="Times that a step is asked for again, with what was wrong with the reply.",
+        description="Times that an invalid reply is requested again, with the error.",
         json_schema_extra=HOW,
     )
     response_format: Literal["json_schema", "json_object", "none"] = Field(
-        "json_schema", description="How the endpoint is held to JSON: by the output's schema where it can."
+        "json_schema", description="How the endpoint is constrained to JSON, by the output's schema by default."
     )
     max_tokens: Positive = Field(2048, description="Most tokens of a reply.")
     max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = Field(
@@ -141,7 +141,7 @@ class GeneratorSettings(Group):
     output_speed: float | None = Field(
         None,
         gt=0,
-        description="Output tokens a second of all copies, all in all, as a build reports, for `quern estimate`.",
+        description="Output tokens per second of all copies together, as a build reports, for `quern estimate`.",
         json_schema_extra=HOW,
     )
 

@@ -1,4 +1,4 @@
-"""What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
+"""What is fetched, how jobs run and what may be published; given the pages, no row depends on it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class MemoSettings(Group):
 
     keep_nights: Positive = Field(
         14,
-        description="Results that none of so many published builds, the newest, used are forgotten; what was committed "
-        "or asked for since stays. `quern vacuum` and each build that is published see to it.",
+        description="Results that none of this many latest published builds used are deleted, by each published build "
+        "and by `quern vacuum`; newer results stay.",
     )
     max_bytes: int = Field(
         0,
         ge=0,
-        description="Bytes of the memo beyond which the least recently used results are forgotten earlier, but for "
-        "those of the published snapshot; 0 for no limit.",
+        description="Bytes of the memo above which the least recently used results are deleted earlier, except those "
+        "of the published snapshot; 0 for no limit.",
     )
 
 
@@ -90,7 +90,7 @@ class AuditSettings(Group):
 class CrawlSettings(Group):
     """Fetching pages from the web."""
 
-    contact: str = Field("", description="Address or URL in the user agent that site owners can turn to; needed.")
+    contact: str = Field("", description="Address or URL in the user agent for site owners; required.")
     scope: Literal["host", "domain", "prefix"] = Field(
         "host",
         description="Links followed: to the seeds' hosts, their registered domains, or below the seeds' folders.",
@@ -165,7 +165,7 @@ class CrawlSettings(Group):
 
 
 class RunSettings(Group):
-    """What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
+    """What is fetched, how jobs run and what may be published; given the pages, no row depends on it."""
 
     crawl: CrawlSettings = CrawlSettings()
     engine: EngineSettings = EngineSettings()

@@ -27,7 +27,7 @@ Category = Literal[
 
 
 class QuestionSettings(Group):
-    """What happens to a question before anything is looked for (Xinyu AI Search, query preprocessing)."""
+    """How a question is preprocessed before the search (Xinyu AI Search, query preprocessing)."""
 
     refused: tuple[Category, ...] = Field(
         ("illegal_content", "ethical_violations", "privacy_breaches", "harmful_intent"),
@@ -35,8 +35,8 @@ class QuestionSettings(Group):
     )
     rewrite: bool = Field(
         True,
-        description="Mend spelling by the words of the corpus, name relative times and parts of names in full, "
-        "and set a preamble aside.",
+        description="Correct spelling by the words of the corpus, resolve relative times, complete partial names with "
+        "a model, and drop sentences before the question.",
     )
     now: date | None = Field(
         None, description="The day that `last month` counts from; none: the day on which the snapshot was built."
@@ -73,8 +73,8 @@ class RetrieveSettings(Group):
     )
     as_of: date | None = Field(
         None,
-        description="Only what was published until this day, and not modified after it, is evidence; relative times "
-        "count from it. A document without any date is left out: when it was known cannot be said.",
+        description="Only documents published by this day, and not modified after it, are evidence; relative times "
+        "count from it. Documents without a date are left out.",
     )
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")
@@ -156,7 +156,7 @@ class AnswerSettings(Group):
         0.45,
         ge=0,
         le=1,
-        description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
+        description="Accepted probability that the evidence does not answer; above it, the question is refused.",
     )
     windows: int = Field(
         2,
@@ -175,8 +175,8 @@ class AnswerSettings(Group):
     triplets: int = Field(
         0,
         ge=0,
-        description="Most triplets that a model is given beside the passages, those nearest to the question first "
-        "(TAG: GraTAG, section 3.3); 0 for none. The paper weighs them by a net that is trained for it, which is not.",
+        description="Most triplets that a model gets beside the passages (TAG: GraTAG, section 3.3); 0 for "
+        "none. The paper weighs them by a trained network, Quern by shared words.",
     )
 
 
@@ -221,20 +221,20 @@ class ImageSettings(Group):
 
     most: int = Field(4, ge=0, description="Most images of an answer; 0 for none.")
     relevance: Share = Field(
-        0.3, description="Likeness of question and description below which an image is left out (Xinyu)."
+        0.3, description="Cosine of question and description below which an image is left out (Xinyu)."
     )
     threshold: Share = Field(
-        0.3, description="Likeness of sentence and image below which the image has no place (Xinyu's tables: .1 to .5)."
+        0.3, description="Similarity of sentence and image below which no image is shown (Xinyu's tables: .1 to .5)."
     )
     clip: str = Field(
         "",
         description="Folder of a CLIP model that compares sentences with images that were fetched (`images.fetch`); "
-        "'' for none: then what is said of them is compared.",
+        "'' for none: then their descriptions are compared.",
     )
     fetch: bool = Field(
         False,
-        description="Whether the images of answers are fetched, as the crawler fetches pages, for the report to show "
-        "them; else it names them with a link, and nothing is loaded.",
+        description="Whether the images of answers are fetched, under the crawler's rules, and shown in the report; "
+        "else the report links to them and loads nothing.",
     )
 
     @field_validator("clip")
@@ -245,13 +245,12 @@ class ImageSettings(Group):
 
 
 class EntailmentSettings(Group):
-    """Whether texts bear out a statement: what citations and claims are measured by (ALCE)."""
+    """Whether texts support a statement, by which citations and claims are measured (ALCE)."""
 
     vectors: bool = Field(
         True,
-        description="Compare vectors of statements and texts too, some 5 ms each; without, words alone decide, which "
-        "tell a text of another question from the one meant less well where answers paraphrase (area under ROC .89 "
-        "instead of .96 on claims of ExpertQA).",
+        description="Compare vectors of statements and texts too, some 5 ms each; else words alone decide, which is "
+        "worse on paraphrases (area under ROC .89 instead of .96 on claims of ExpertQA).",
     )
 
 
