@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import Stage, columns_in, digest_columns, row_group_runs, slices
+from quern.indexes.stage_writers import digest_columns, slices
+from quern.indexes.stages import Stage, columns_in, row_group_runs
 from quern.schemas.differences import RowChanges
 from quern.schemas.digests import row_fingerprints
 

@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
-from quern.indexes.stages import parquet_options
+from quern.indexes.stage_writers import parquet_options
 from quern.indexes.storage import abandon, readers_or_writer
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.errors import QuernError

@@ -22,7 +22,8 @@ from hypothesis import settings as examples
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import EngineError, Engines
 from quern.jobs.engines.spark import require_java

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
-from quern.indexes.catalog.leases import Lease, Writer, held_alone, held_for_writing, take_lease
+from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
+from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
 from quern.indexes.served import LAYOUT, Written
-from quern.indexes.stages import Stage, remove
+from quern.indexes.stage_writers import remove
+from quern.indexes.stages import Stage
 from quern.indexes.storage import Remnant, begun
 from quern.schemas.tables import TABLES, Table
 

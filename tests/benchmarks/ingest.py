@@ -19,7 +19,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean

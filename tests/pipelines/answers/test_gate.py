@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Manifest, Snapshot, Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.pipelines.answers.gate import find_violations, gated
 from quern.schemas.answers import AlignedHit, AlignedSegment, Answer, Citation, Sentence, SubAnswer
 from quern.schemas.tables import DOCUMENTS

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import _print_row as print_found
