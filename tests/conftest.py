@@ -33,7 +33,8 @@ from quern.pipelines.build.whole import build
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
+from quern.schemas.settings import EngineSettings, IngestSettings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start

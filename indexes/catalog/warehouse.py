@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Self
 
@@ -16,7 +17,7 @@ from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
-from quern.indexes.served import LAYOUT, Written
+from quern.indexes.served.writer import LAYOUT, ServedWriter, Written
 from quern.indexes.stage_writers import remove
 from quern.indexes.stages import Stage
 from quern.indexes.storage import Remnant, begun
@@ -42,6 +43,11 @@ class Warehouse(WarehouseFolder):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self._instead: list[_Instead] = []
+
+    @cached_property
+    def served(self) -> ServedWriter:
+        """The served tables."""
+        return ServedWriter(self.root / "lance")
 
     @classmethod
     def create(cls, root: Path) -> Self:

@@ -40,17 +40,7 @@ from quern.schemas.settings.search import (
     SearchSettings,
     SourcingSettings,
 )
-from quern.schemas.settings.tree import (
-    Settings,
-    SettingsError,
-    changes_results,
-    choices,
-    describe,
-    group_doc,
-    load_settings,
-    results,
-    setting_names,
-)
+from quern.schemas.settings.tree import Settings, changes_results, results
 
 __all__ = [
     "AlignSettings",
@@ -87,16 +77,10 @@ __all__ = [
     "RunSettings",
     "SearchSettings",
     "Settings",
-    "SettingsError",
     "SourceSettings",
     "SourcingSettings",
     "TimelineSettings",
     "TripletSettings",
     "changes_results",
-    "choices",
-    "describe",
-    "group_doc",
-    "load_settings",
     "results",
-    "setting_names",
 ]

@@ -28,7 +28,8 @@ from quern.jobs.text.charsets import decode_page
 from quern.pipelines.evaluation.extraction import gold_pages
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS
 from tests.conftest import read_pages
 

@@ -21,14 +21,14 @@ from quern.pipelines.retrieve.filters import (
     condition,
     conditions_in,
     known_by,
-    see_that_columns_are_there,
 )
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
+from quern.pipelines.retrieve.unknown_columns import see_that_columns_are_there
 from quern.schemas.answers import Question
 from quern.schemas.arrow_models import TIMESTAMP
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import build_here
 
 MOMENTS = [
