@@ -28,7 +28,7 @@ _DATES: Final = re.compile(
 
 
 def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
-    """The names in `sentence`, each once, in order; a person's family name alone as the whole name that others have.
+    """The names in `sentence`, each once, in order; one that is the last word of a longer name as that.
 
     A single word at the head of the sentence is one where it has its capital elsewhere too.
 
@@ -57,11 +57,11 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _whole_names(others: tuple[str, ...], title: str) -> dict[str, str]:
-    """Family name to whole name of the persons of a chunk, where only one has it."""
+    """Last word to whole name of the names of a chunk, where only one ends in it."""
     whole: dict[str, set[str]] = {}
     for text in (title, *others):
         for name in names(text):
-            if name.role == "person" and " " in name.text:
+            if " " in name.text:
                 whole.setdefault(name.text.rsplit(" ", 1)[1], set()).add(name.text)
     return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
 

@@ -42,7 +42,7 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What finds them.
 
     name: ClassVar[str] = "triplets"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at")
     key: ClassVar[str] = "chunk_id"

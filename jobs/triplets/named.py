@@ -50,10 +50,10 @@ class NamesOf:
 
     @cached_property
     def _whole(self) -> dict[str, str]:
-        """Family name to whole name of the persons of the chunk, where only one has it."""
+        """Last word to whole name of the names of the chunk, where only one ends in it."""
         whole: defaultdict[str, set[str]] = defaultdict(set)
         for text in (self.passage.title, *(span.of(self.passage.text) for span in self.passage.sentences)):
             for name in names(text):
-                if name.role == "person" and " " in name.text and not re.fullmatch(_TITLE, name.text):
+                if " " in name.text and not re.fullmatch(_TITLE, name.text):
                     whole[name.text.rsplit(" ", 1)[1]].add(name.text)
         return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
