@@ -9,7 +9,6 @@ from typing import Final
 
 from quern.jobs.queries.rules.units import person_name
 from quern.jobs.text.names import chinese_names, names, speaker
-from quern.schemas.words.calendar import MONTH_START
 from quern.schemas.words.scripts import HAN
 
 _CAMEL: Final = re.compile(r"(?<![\w.@/-])[a-z]{1,2}[A-Z]\w+(?:\s(?:[A-Z]\w*|\d\w{0,2}))*(?![\w@/])")  # iPhone 4S
@@ -21,9 +20,6 @@ _PLACE: Final = re.compile(
 )
 _FUNCTION: Final = re.compile(
     "[的了在是和与及对从到由被把将于以为上下中里后前时日月年个第这那其该有无不也都就并而或等]"
-)
-_DATES: Final = re.compile(
-    rf"{MONTH_START}\b|(?:Time|Date|Note|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|(?:AM|PM|UTC|GMT|EST|CET)$"
 )
 
 
@@ -45,7 +41,7 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
             inner = re.compile(rf"(?<=[\w,;’'-] ){re.escape(text)}\b")
             if not any(map(inner.search, (sentence, title, *others))):
                 continue
-        if _DATES.match(text) is None and re.search(r"[’'](?:ll|ve|re|m|d|t)\b", text, re.I) is None:
+        if re.search(r"[’'](?:ll|ve|re|m|d|t)\b", text, re.I) is None:
             found.append(whole.get(text, text))
     found += _CAMEL.findall(sentence)
     if who := speaker(sentence):

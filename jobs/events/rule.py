@@ -70,7 +70,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         place += not headed and len(sentence.text) > 20  # A date line is no sentence of the lead.
         times = dates(sentence.said, passage.published, order) if tells else []
         own = own_dating(sentence.said, times, passage.published)
-        if own and not talk and passage.first and is_background(sentence, own, passage.published, place):
+        if own and not talk and passage.first and is_background(own, passage.published, place):
             own = None
         carried = Carried(sentence.line, own) if own else carried
         news = news or (news_day(own, passage.published) if own and place <= OPENING and passage.first else None)
