@@ -25,7 +25,6 @@ from quern.schemas.digests import row_fingerprints
 
 Numbers = npt.NDArray[np.int64]
 
-BUCKET_ROWS: Final = 2_000_000
 _BATCH_ROWS: Final = 16_384
 _BATCH_BYTES: Final = 2 << 20
 _ROW: Final = np.dtype([("key", np.uint64), ("content", np.uint64), ("number", np.int64)])
@@ -43,9 +42,7 @@ class ChangedRows:
     removed: Numbers  # Numbers of the first that were removed, in the earlier version.
 
 
-def changed_rows(
-    before: Stage | None, after: Stage | None, most: int = 0, bucket_rows: int = BUCKET_ROWS
-) -> ChangedRows:
+def changed_rows(before: Stage | None, after: Stage | None, most: int = 0, bucket_rows: int = 2_000_000) -> ChangedRows:
     """What differs between two versions of a table; None is one without rows.
 
     Args:

@@ -15,10 +15,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
-
-# Pruning holds a manifest alone for as long as it takes to delete one file: a second is long.
-_TRIES: Final = 200
 
 
 class Lease:
@@ -45,7 +41,8 @@ def take_lease(manifest: Path) -> Lease:
     Raises:
         FileNotFoundError: The manifest is gone.
     """
-    for _ in range(_TRIES):
+    # Pruning holds a manifest alone for as long as it takes to delete one file: a second is long.
+    for _ in range(200):
         handle = os.open(manifest, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
 from quern.indexes.catalog.leases import Lease, held_alone, take_lease
@@ -24,8 +24,6 @@ from quern.indexes.storage import Remnant, begun
 from quern.schemas.tables import TABLES, Table
 
 log = logging.getLogger(__name__)
-
-_TRIES: Final = 10  # To open the published snapshot, while others are published and pruned.
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,8 @@ class Warehouse(WarehouseFolder):
         Raises:
             WarehouseError: There is no such snapshot.
         """
-        for _ in range(_TRIES):
+        # Others are published and pruned meanwhile.
+        for _ in range(10):
             wanted = build_id or self.current_id()
             if wanted is None:
                 break

@@ -36,9 +36,6 @@ from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
 from quern.schemas.words.terms import search_terms
 
-# Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
-_ENCODE_CHARACTERS = 2_000_000
-_MOST_INDENTATION: Final = 100
 _CHARACTERS: Final = ChunkSettings().max_characters
 
 
@@ -73,7 +70,8 @@ class Splitter:
 
     def split(self, texts: Sequence[str]) -> Iterator[list[Span]]:
         """The spans of each text in reading order; none for a text without tokens."""
-        for group in _groups(texts, _ENCODE_CHARACTERS):
+        # Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
+        for group in _groups(texts, 2_000_000):
             encodings: list[Encoding] = self._tokenizer.encode_batch(group, add_special_tokens=False)
             for text, encoding in zip(group, encodings, strict=True):
                 yield self._spans(text, encoding.offsets)
@@ -157,8 +155,8 @@ class Splitter:
 
 def _indentation(text: str, start: int) -> int:
     """Where the indentation of the line whose first word is at `start` begins; `start` where it is no such word."""
-    at = start
-    while start - _MOST_INDENTATION < at > 0 and text[at - 1] in " \t":
+    at = start  # Of more than a hundred characters none is read.
+    while start - 100 < at > 0 and text[at - 1] in " \t":
         at -= 1
     return at if at and text[at - 1] == "\n" else start
 

@@ -23,7 +23,6 @@ from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import CrawlSettings, EngineSettings
 
-_MOST_SECONDS: Final = 600.0
 _FETCHED: Final = (State.FETCHED, State.UNCHANGED)
 
 
@@ -58,7 +57,7 @@ def visit(
             found[url] = Visit(f"port: {address.port} is none of crawl.ports")
     if not seeds:
         return found
-    limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, _MOST_SECONDS)}
+    limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, 600.0)}
     with Scratch("visit") as scratch:
         place = scratch.path
         folder = CrawlFolder(place / "crawl", place / "warc", place / "memory.sqlite")

@@ -26,9 +26,6 @@ VERSION: Final = 1
 # The settings of `normalise` that the form depends on.
 _SETTINGS: Final = {"noise", "punctuation", "chinese_numerals", "number_words"}
 _NOT_CHINESE: Final = re.compile(f"[{KANA}{HANGUL}]")
-# Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a foreign
-# work. Between the two nothing is tuned.
-_FOREIGN_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,9 @@ class SearchForm:
 def is_chinese(text: str) -> bool:
     """Whether the ideographs of `text`, if it has any, are Chinese: hardly any kana or Hangul is among them."""
     ideographs = len(CJK_CHARACTER.findall(text))
-    return ideographs > 0 and len(_NOT_CHINESE.findall(text)) <= _FOREIGN_SHARE * ideographs
+    # Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a
+    # foreign work. Between the two nothing is tuned.
+    return ideographs > 0 and len(_NOT_CHINESE.findall(text)) <= 0.3 * ideographs
 
 
 def plain_characters(text: str, *, noise: bool) -> str:

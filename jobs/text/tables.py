@@ -15,7 +15,6 @@ SEPARATOR: Final = " | "
 _RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
 _DIGIT: Final = re.compile(r"\d")
-_COLUMNS: Final = 3  # Narrower tables hold labels and values: their first row is seldom a header.
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ def _header_size(cells: Sequence[tuple[str, ...]], lines: Sequence[str]) -> int:
     """How many lines of a table are its header: 2 where Markdown's rule follows it, 0 where it has none."""
     if len(cells) > 2 and _RULE.fullmatch(lines[1]):
         return 2
-    return int(len(cells) > 1 and len(cells[0]) >= _COLUMNS and _is_header(cells))
+    # Narrower tables hold labels and values: their first row is seldom a header.
+    return int(len(cells) > 1 and len(cells[0]) >= 3 and _is_header(cells))
 
 
 def _cells(line: str) -> tuple[str, ...]:

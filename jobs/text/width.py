@@ -15,7 +15,6 @@ from quern.schemas.words.scripts import CJK
 
 Punctuation = Literal["outside_cjk", "all"]
 
-_OFFSET: Final = 0xFEE0
 _SPACE: Final = "\u3000"
 _FULL: Final = lazy_pattern("[\uff01-\uff5e\u3000]")
 # The scripts with the punctuation that stands among them.
@@ -28,7 +27,7 @@ _CROWDED: Final = lazy_pattern(f"(?:[{_OWN}](?!\\d)|(?<!\\d)[{_OWN}])(?=[^\\s{_O
 
 
 def _half(match: re.Match[str]) -> str:
-    return " " if match[0] == _SPACE else chr(ord(match[0]) - _OFFSET)
+    return " " if match[0] == _SPACE else chr(ord(match[0]) - ord("！") + ord("!"))
 
 
 def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:

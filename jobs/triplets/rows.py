@@ -15,7 +15,6 @@ from quern.jobs.text.tables import rows
 from quern.jobs.triplets.statement import Part, Passage, Statement
 
 _NOTHING: Final = re.compile(r"(?:[\W_]*|n/?a|none|unknown|tbc|tba)", re.I)
-_LONGEST: Final = 120  # Characters; a longer cell is prose, which states more than one thing.
 
 
 def row_statements(passage: Passage) -> Iterator[Statement]:
@@ -51,4 +50,5 @@ def _places(text: str, at: int, cells: Sequence[str]) -> list[Part]:
 
 def _tells(cell: str) -> bool:
     """Whether a cell tells a value: not blank, a dash, or prose."""
-    return len(cell) <= _LONGEST and _NOTHING.fullmatch(cell) is None
+    # A longer cell is prose, which states more than one thing.
+    return len(cell) <= 120 and _NOTHING.fullmatch(cell) is None

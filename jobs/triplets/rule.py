@@ -18,7 +18,6 @@ from quern.jobs.triplets.rows import row_statements
 from quern.jobs.triplets.statement import Part, Passage, Statement
 from quern.schemas.words.scripts import HAN
 
-_LONGEST: Final = 200  # Characters of one part.
 # What is asked, supposed, quoted, or a cell of a table.
 _UNSTATED: Final = re.compile(r"^[\"“'‘|]|\b(?:if|unless|whether)\b|[?？]\W{0,9}$|\s\|\s", re.IGNORECASE)
 _NAME: Final = r"(?:The |the )?[A-Z][\w’'&.-]*(?: (?:(?:of|the|and|de|van|von) ){0,2}[A-Z0-9][\w’'&-]*)*"
@@ -70,7 +69,7 @@ def _once(passage: Passage, found: Iterable[Statement]) -> list[Statement]:
     kept: dict[tuple[str, str, str], Statement] = {}
     for one in sorted(found, key=lambda s: (s.start, s.relation, s.object)):
         words = one.words(passage.text)
-        plain = all(0 < len(part) <= _LONGEST and part == part.strip() and "\n" not in part for part in words)
+        plain = all(0 < len(part) <= 200 and part == part.strip() and "\n" not in part for part in words)
         if words[0] != words[2] and plain:
             kept.setdefault(words, one)
     return list(kept.values())

@@ -38,7 +38,6 @@ from quern.schemas.words.terms import STOP_WORDS, search_terms
 # .45 and .50 give date F1 of .80, .86 and .84; a week and ten days the same, two weeks .82.
 _ABOUT: Final = 0.45
 _BEGINNING: Final = 1000
-_FIRST: Final = 200
 
 Kind = Literal["topic", "entity", "span"]
 
@@ -299,7 +298,7 @@ def _is_news(event: TimelineEvent) -> bool:
     if event.published_at is None or event.precision != "day" or start > _BEGINNING:
         return False
     if event.expected:
-        return start < _FIRST
+        return start < 200
     return timedelta(0) <= event.published_at.date() - event.from_day <= timedelta(7)
 
 

@@ -29,9 +29,6 @@ MOVED = {
 """Old name to new name of settings that have moved or mean more than before."""
 
 
-_ALIKE = 0.4  # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
-
-
 class SettingsError(QuernError):
     """A settings file or an override that is wrong; the message says which setting and what to do."""
 
@@ -81,7 +78,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
         if path in MOVED:
             return f"{where}: there is no setting {path} any more; it is {MOVED[path]} now"
         groups = list(Settings.model_fields)
-        near = meant(path, setting_names() + groups, _ALIKE)
+        # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
+        near = meant(path, setting_names() + groups, 0.4)
         hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
         return f"{where}: there is no setting {path}{hint}"
     # Of a name that is none of a list pydantic tells the list, as a sentence.

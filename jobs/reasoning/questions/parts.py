@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
 
-_MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
-
 
 @dataclass(frozen=True)
 class SubQuestion:
@@ -95,7 +93,8 @@ class Plan:
             if parent not in sub.parents:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
-            name = answer if len(answer.split()) <= _MOST_NAME_WORDS else ""
+            # A sentence cannot stand in another question.
+            name = answer if len(answer.split()) <= 10 else ""
             return name or " ".join(sub.stands_for.get(parent, "").split()) or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)

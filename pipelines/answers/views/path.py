@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from quern.schemas.answers import Hit, PathNode
 
-NODES_SHOWN = 12
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -34,7 +32,7 @@ def _chain(node: PathNode, nodes: dict[str, PathNode]) -> list[PathNode]:
     return list(chain.values())
 
 
-def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = NODES_SHOWN) -> Shown:
+def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = 12) -> Shown:
     """The `limit` nodes that tell most about how the hits were found."""
     nodes: dict[str, PathNode] = {}
     for node in path:

@@ -25,7 +25,6 @@ from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
 
 # Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
-_DOCUMENTS: Final = 10
 _DECAY: Final = 0.05
 # Part of a bridge's strength that does not depend on what its end holds of the question. At .5 MuSiQue is better by
 # .01, but a question seldom has words for the second hop where it asks for relations (`the grandfather of`).
@@ -134,7 +133,8 @@ def _best_documents(scored: Scored, questions: int, graph: QueryGraph) -> Scored
     """The best documents of each question, by their best chunk; `chunk` holds positions of documents."""
     documents = graph.documents.of_chunk[scored.chunk]
     best = grouped(scored.question, documents, scored.score, len(graph.documents.keys), "max")
-    return cut(best, questions, _DOCUMENTS)
+    # Bridges leave from the ten best documents.
+    return cut(best, questions, 10)
 
 
 def _expand(
