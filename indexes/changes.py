@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from quern.indexes.stage_writers import digest_columns, slices
 from quern.indexes.stages import Stage, columns_in, row_group_runs
 from quern.schemas.differences import RowChanges
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 
 Numbers = npt.NDArray[np.int64]
 

@@ -12,11 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.checksums import ChecksummedFile, checksum_of, write_sealed
+from quern.indexes.checksummed_file import ChecksummedFile
+from quern.indexes.checksums import checksum_of, write_sealed
 from quern.indexes.stages import BATCH_ROWS, INDEX, FolderFile, Stage
 from quern.indexes.storage import abandon
 from quern.schemas.contract.validate import validate
-from quern.schemas.digests import TableDigest
+from quern.schemas.row_digests import TableDigest
 from quern.schemas.tables import Table
 
 BATCH_BYTES = 32 << 20

@@ -17,10 +17,11 @@ from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
+from quern.indexes.remnants import Remnant
 from quern.indexes.served.writer import LAYOUT, ServedWriter, Written
 from quern.indexes.stage_writers import remove
 from quern.indexes.stages import Stage
-from quern.indexes.storage import Remnant, begun
+from quern.indexes.storage import begun
 from quern.schemas.tables import TABLES, Table
 
 log = logging.getLogger(__name__)

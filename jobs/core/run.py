@@ -27,7 +27,8 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
 from quern.schemas.addresses import Url
-from quern.schemas.digests import Fingerprints, joined_fingerprints, row_fingerprints
+from quern.schemas.digests import Fingerprints
+from quern.schemas.row_digests import joined_fingerprints, row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
 if TYPE_CHECKING:

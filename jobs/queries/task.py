@@ -17,10 +17,8 @@ from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
-GROUNDED: Final = 0.8
 _LONGEST_QUESTION: Final = 400
 _LONGEST_ANSWER: Final = 1000
-_LONGEST_TITLE: Final = 300
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class ChunkContext:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
-        title = quoted(self.title, _LONGEST_TITLE) if self.title else None
+        title = quoted(self.title, 300) if self.title else None
         return {"text": disarmed(self.text), "title": title, "published_at": self.published_at}
 
 
@@ -160,7 +158,7 @@ class _Doc2Query:
 def doc2query(
     most: int,
     near_identical: float = NEAR_IDENTICAL,
-    grounded: float = GROUNDED,
+    grounded: float = 0.8,
     form: SearchForm | None = None,
 ) -> Task[ChunkContext, Pairs]:
     """The task of writing at most `most` pairs of a chunk (the paper's M).

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from quern.jobs.queries.rules.pronouns import PERSON_NOUN
+from quern.jobs.queries.rules.english import PERSON_NOUN
 from quern.jobs.text.name_forms import name_key
 
 Kind = Literal["person", "thing"]

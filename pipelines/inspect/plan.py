@@ -23,7 +23,7 @@ from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import busiest, new_run
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.settings import Settings
 
 _QUIET: Final = "nothing changed"
