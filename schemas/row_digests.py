@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,59 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, bytes_digest
-from quern.schemas.json_cells import json_cells
+
+# What `json.dumps` writes as it is, but for the quotes around it.
+_ESCAPED: Final = r"[^ !#-\[\]-~]"
+
+
+def json_cells(column: pa.Array) -> pa.Array:
+    """The cells of `column` as JSON text, null where the cell is."""
+    cells = _json_texts(column)
+    if column.null_count == 0:
+        return cells
+    return pc.if_else(column.is_valid(), cells, pa.scalar(None, pa.string()))
+
+
+def _json_texts(column: pa.Array) -> pa.Array:
+    """The same with the text `null` for null."""
+    kind = column.type
+    if pa.types.is_string(kind):
+        cells = _strings(column)
+    elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        cells = column.cast(pa.string())
+    elif pa.types.is_struct(kind):
+        cells = _structs(column)
+    elif pa.types.is_list(kind):
+        cells = _lists(column)
+    else:
+        cells = pa.array([json.dumps(value, default=str) for value in column.to_pylist()], pa.string())
+    if cells.null_count == 0 and column.null_count == 0:
+        return cells
+    return pc.if_else(column.is_valid(), pc.fill_null(cells, "null"), "null")
+
+
+def _strings(column: pa.Array) -> pa.Array:
+    quoted = pc.binary_join_element_wise('"', column, '"', "")
+    escaped = pc.fill_null(pc.match_substring_regex(column, _ESCAPED), False)
+    if not escaped.true_count:
+        return quoted
+    texts = [json.dumps(text) for text in column.filter(escaped).to_pylist()]
+    return pc.replace_with_mask(quoted, escaped, pa.array(texts, pa.string()))
+
+
+def _structs(column: pa.StructArray) -> pa.Array:
+    parts: list[pa.Array | str] = []
+    for field, values in zip(column.type, column.flatten(), strict=True):
+        parts += [(", " if parts else "{") + json.dumps(field.name) + ": ", _json_texts(values)]
+    return pc.binary_join_element_wise(*parts, "}", "") if parts else pa.array(["{}"] * len(column), pa.string())
+
+
+def _lists(column: pa.ListArray) -> pa.Array:
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]).astype(np.int32)
+    values = pa.ListArray.from_arrays(pa.array(offsets), _json_texts(column.flatten()))
+    return pc.binary_join_element_wise("[", pc.binary_join(values, ", "), "]", "")
+
 
 _FINGERPRINT = np.dtype((np.void, FINGERPRINT_BYTES))
 

@@ -155,7 +155,7 @@ class Warehouse(WarehouseFolder):
             file=str(stage.path.relative_to(self.root)),
             checksum=stage.checksum,
             served=written.checksums,
-            dimension=_dimension(table),
+            dimension=max((getattr(f.type, "list_size", 0) for f in table.schema), default=0),
             indexes=written.indexes,
             layout=LAYOUT,
         )
@@ -310,7 +310,3 @@ class Warehouse(WarehouseFolder):
         work = self.root / "work" / build_id
         work.mkdir(parents=True)
         return work
-
-
-def _dimension(table: Table) -> int:
-    return max((getattr(f.type, "list_size", 0) for f in table.schema), default=0)

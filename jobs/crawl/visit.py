@@ -99,17 +99,13 @@ class _Came:
             url, state, key = self._states.get(key or b"", (url, State.QUEUED, None))
             if state != State.REDIRECTED:
                 break
-        if state in _FETCHED and _host(url) != seed.host.removeprefix("www."):
+        if state in _FETCHED and parse_address(url).host.removeprefix("www.") != seed.host.removeprefix("www."):
             return Visit(f"redirect_refused: leads to {url[:300]}")
         if state in _FETCHED:
             return Visit(url=url, body=self._bodies.get(url, b""))
         if state == State.DENIED:
             return Visit("robots_denied: robots.txt does not allow it")
         return Visit(self._rejects.get(url, "not_answered: there was no answer in time"))
-
-
-def _host(url: str) -> str:
-    return parse_address(url).host.removeprefix("www.")
 
 
 def _bodies(warc: Path) -> list[tuple[str, bytes]]:

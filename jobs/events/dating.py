@@ -130,16 +130,6 @@ def news_day(own: Dating, published: date | None) -> Dating | None:
     return own if timedelta(0) <= published - days.from_day <= _WEEK else None
 
 
-def moved_on(own: Dating, published: date | None) -> Dating:
-    """The date of a plan; what falls in the week before is of the week to come: `let's meet on Saturday`."""
-    days = period(own.timex)
-    if published is None or days is None or days.to_day >= published or published - days.from_day > _WEEK:
-        return own
-    if days.to_day > date.max - _WEEK:
-        return own
-    return Dating(of_days(days.from_day + _WEEK, days.to_day + _WEEK), "text", expected=True)
-
-
 def _in_clause(said: str, when: When, days: Period, published: date | None) -> bool:
     """Whether a time is of a clause about one that the sentence names, behind who or what, and what happened.
 

@@ -20,10 +20,10 @@ from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
+from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
 from quern.pipelines.retrieve.filters import conditions_in, conditions_of
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
-from quern.pipelines.retrieve.unknown_columns import see_that_columns_are_there
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.addresses import local_path, page_source
 from quern.schemas.answers import Answer, Hit, Question

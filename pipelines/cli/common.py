@@ -307,8 +307,8 @@ def open_searcher(
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
+    from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
     from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
-    from quern.pipelines.retrieve.unknown_columns import see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
@@ -337,8 +337,8 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import FilterError, documents_that_meet
-    from quern.pipelines.retrieve.unknown_columns import see_that_columns_are_there
+    from quern.pipelines.retrieve.filter_checks import documents_that_meet, see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import FilterError
 
     catalog = Catalog.open(warehouse)
     found: set[str] = set()

@@ -314,14 +314,14 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
-        for named, holds in _met(searcher.snapshot, each):
+        for named, holds in met_by(searcher.snapshot, each):
             at = positions_in(keys, named)
             met[at[at >= 0]] = holds[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
 
 
-def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
+def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
     """Keys of the rows of the condition's table, and which of them meet it."""
     key = "doc_id" if each.table == DOCUMENTS.name else "chunk_id"
     group, _, name = each.column.partition(".")
@@ -329,23 +329,6 @@ def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]
     for batch in snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
         values = reduce(_later, map(batch.column, columns))
         yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
-
-
-def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
-    """Ids of the documents, duplicates among them, that meet all conditions.
-
-    Raises:
-        FilterError: A condition cannot be read, or is about chunks.
-    """
-    met: set[str] | None = None
-    for each in (each for text in conditions for each in conditions_in(text)):
-        if each.table != DOCUMENTS.name:
-            raise FilterError(
-                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
-            )
-        ids = {i for keys, holds in _met(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
-        met = ids if met is None else met & ids
-    return sorted(met or ())
 
 
 def _number(text: str) -> float | None:

@@ -74,15 +74,6 @@ class EventIndex:
         """Keys of the events that each chunk reports, in no particular order."""
         return {chunk: self._of_chunk[chunk] for chunk in chunk_ids if chunk in self._of_chunk}
 
-    def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Keys of the events that each document was the first to report, in no particular order."""
-        documents = pc.list_element(self._rows["sources"].combine_chunks(), 0).field("doc_id")
-        rows = pc.is_in(documents, pa.array(doc_ids, pa.string()))
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for document, event in zip(documents.filter(rows), self._rows["event_id"].filter(rows), strict=True):
-            found[document.as_py()].append(event.as_py())
-        return dict(found)
-
     @cached_property
     def _days(self) -> _Days:
         table = read_columns(self.snapshot.table(EVENTS.name), ["event_id", "from_day", "to_day", "sources"])

@@ -8,6 +8,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from math import log
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from quern.indexes.vectors import Floats, vector_matrix
 from quern.jobs.text.name_forms import display_name, name_key
 from quern.pipelines.retrieve.searcher import Searcher
@@ -34,6 +37,15 @@ class NamedEvents(EventIndex):
         for key in self.names:
             for word in key.split():
                 found[word].add(key)
+        return dict(found)
+
+    def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Keys of the events that each document was the first to report, in no particular order."""
+        documents = pc.list_element(self._rows["sources"].combine_chunks(), 0).field("doc_id")
+        rows = pc.is_in(documents, pa.array(doc_ids, pa.string()))
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for document, event in zip(documents.filter(rows), self._rows["event_id"].filter(rows), strict=True):
+            found[document.as_py()].append(event.as_py())
         return dict(found)
 
     def called(self, key: str) -> str:

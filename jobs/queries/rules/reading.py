@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from quern.jobs.queries.rules.units import STOP_WORDS, WORD, Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.scripts import HAN_CHARACTER, HANGUL, KANA
+from quern.schemas.words.scripts import HAN_CHARACTER, KANA_OR_HANGUL
 from quern.schemas.words.spaces import squeeze
-
-_NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
 
 
 class Reading:
@@ -51,7 +48,7 @@ def _day(time: datetime, language: str) -> str:
 def wording_language(text: str) -> str:
     """`zh`, `en`, or nothing where questions can be worded in neither."""
     if len(HAN_CHARACTER.findall(text)) > 0.3 * len(WORD.findall(text)):
-        return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
+        return "" if len(KANA_OR_HANGUL.findall(text)) > 0.05 * len(text) else "zh"
     words = WORD.findall(text.lower())
     known = sum(map(STOP_WORDS.__contains__, words))
     # Least share of English function words in an English text.

@@ -18,13 +18,13 @@ from typing import Final
 from quern.jobs.queries.rules import chinese, dialogue, english
 from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
+from quern.jobs.text.name_forms import ASIDE
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
 # Raised whenever the rules give other pairs.
 RULES_VERSION = 8
 NEAR_IDENTICAL = 0.97
-_AMBIGUITY: Final = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _NAME: Final = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
 _FORMS: Final = 2  # Most questions of a unit; a third lowers recall.
 
@@ -60,7 +60,7 @@ def written_pairs(
         form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
     # `Mercury (planet)` is about Mercury.
-    topic = _AMBIGUITY.sub("", squeeze(title or ""))
+    topic = ASIDE.sub("", squeeze(title or ""))
     reading = Reading(text, topic, published_at, _distinct(text, read_units(text, most)), form or SearchForm())
     writer = _Writer(reading)
     drafts = [list(writer.drafts(n)) for n in range(len(reading.units))]

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from quern.jobs.reasoning.citing.search import PARTS
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentence_spans
@@ -21,7 +22,6 @@ _MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
 _MARKDOWN: Final = re.compile(r"\*\*|__|^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
-_PARTS: Final = re.compile(r";\s+|；")
 _ENDS: Final = tuple(".!?。！？…")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否", "是的", "不是", "没有"})
 
@@ -84,7 +84,7 @@ class EntailmentInput:
 
         The cosines are those of the whole, and say nothing of a part.
         """
-        said = [part for part in _PARTS.split(self.plain) if content_words(part)]
+        said = [part for part in PARTS.split(self.plain) if content_words(part)]
         return [replace(self, statement=part, near=None, topic=None) for part in said] if len(said) > 1 else [self]
 
     @cached_property

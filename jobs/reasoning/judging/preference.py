@@ -46,15 +46,12 @@ Return JSON: {"reason": "...", "preference": 0}
 
 
 class Preference(BaseModel):
-    """Which of two answers is the better.
-
-    Attributes:
-        preference: From -2, the first by far, to 2, the second by far; None where that cannot be told.
-    """
+    """Which of two answers is the better."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
+    # From -2, the first by far, to 2, the second by far; None where that cannot be told.
     preference: Annotated[
         float | None, WithJsonSchema({"type": "integer", "minimum": -2, "maximum": 2}, mode="validation")
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +10,6 @@ from quern.schemas.words.lines import shortened
 
 # Of text that was decoded wrongly, or of a binary file; white space is no such character.
 _NO_TEXT: Final = ("Cc", "Cs", "Co", "Cn")
-_BLANK: Final = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
@@ -46,4 +44,4 @@ def fault_of(question: str, max_characters: int) -> Fault | None:
 def _is_no_text(character: str) -> bool:
     if character == "\ufffd":
         return True
-    return unicodedata.category(character) in _NO_TEXT and not _BLANK.match(character)
+    return unicodedata.category(character) in _NO_TEXT and not character.isspace()

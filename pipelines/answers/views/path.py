@@ -10,16 +10,12 @@ from quern.schemas.answers import Hit, PathNode
 
 @dataclass(frozen=True)
 class Shown:
-    """The nodes of a path that are shown.
+    """The nodes of a path that are shown."""
 
-    Attributes:
-        nodes: By query id: those that led to a hit first, then by similarity; a node comes with those it was
-            reached through.
-        hidden: The others; not those that say what a shown one says: a pair may have several nodes, each found by
-            words of its own.
-    """
-
+    # By query id: those that led to a hit first, then by similarity; a node comes with those it was reached through.
     nodes: dict[str, PathNode]
+    # The others; not those that say what a shown one says: a pair may have several nodes, each found by words of its
+    # own.
     hidden: list[PathNode]
 
 

@@ -1,10 +1,20 @@
-"""Refuses filters on columns that there are not, and says what the snapshot has instead."""
+"""What commands ask of filters: whether a snapshot has their columns, and which documents meet them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quern.pipelines.retrieve.filters import METADATA, FilterError, UnknownColumnError, conditions_in, known_columns
+import pyarrow as pa
+
+from quern.indexes.catalog.folder import Snapshot
+from quern.pipelines.retrieve.filters import (
+    METADATA,
+    FilterError,
+    UnknownColumnError,
+    conditions_in,
+    known_columns,
+    met_by,
+)
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import DOCUMENTS
 from quern.schemas.words.meant import meant, no_such
@@ -43,3 +53,20 @@ def _metadata_names(searcher: Searcher) -> list[str]:
     """Names of the metadata that documents have."""
     column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
     return sorted(set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column)))
+
+
+def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
+    """Ids of the documents, duplicates among them, that meet all conditions.
+
+    Raises:
+        FilterError: A condition cannot be read, or is about chunks.
+    """
+    met: set[str] | None = None
+    for each in (each for text in conditions for each in conditions_in(text)):
+        if each.table != DOCUMENTS.name:
+            raise FilterError(
+                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
+            )
+        ids = {i for keys, holds in met_by(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
+        met = ids if met is None else met & ids
+    return sorted(met or ())
