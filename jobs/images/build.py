@@ -8,7 +8,6 @@ depend on the same are taken over.
 from __future__ import annotations
 
 import json
-import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -32,7 +31,6 @@ from quern.schemas.tables import IMAGES, Table
 
 _READ: Final = ("doc_id", "site", "text", "digest", "images", "duplicate_of")
 _SAID: Final = ("url", "alt", "caption", "width", "height", "link", "heading", "before", "after")
-_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 Row = dict[str, Any]
 
@@ -169,7 +167,7 @@ class Lines:
 
 
 def _squashed(text: str) -> str:
-    return _NO_LETTER.sub("", text).casefold()
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 @dataclass(frozen=True)

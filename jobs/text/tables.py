@@ -14,7 +14,6 @@ SEPARATOR: Final = " | "
 # The line below a header in Markdown (GitHub Flavored Markdown, section 4.10), and a bar that is no part of a cell.
 _RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
-_DIGIT: Final = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -104,5 +103,5 @@ def _cells(line: str) -> tuple[str, ...]:
 def _is_header(cells: Sequence[tuple[str, ...]]) -> bool:
     """Whether the first row names columns: it begins fewer cells with a digit than the others, or all with years."""
     first = cells[0][1:]
-    digits = sum(bool(_DIGIT.match(cell)) for cell in first)
+    digits = sum(cell[:1].isdecimal() for cell in first)
     return digits < len(first) or all(len(cell) == len("2024") for cell in first)

@@ -45,7 +45,6 @@ _LABEL = re.compile(
     r"[ \t]*+(?:\[[^\]\n]{1,20}\][ \t]*+)?(?P<label>[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,20}){0,3})"
     r"[ \t]?[:：](?!//)[ \t]*+(?=\S)"
 )
-_POSSESSIVE = re.compile(r"['’].*")
 _BULLET = re.compile(r"[ \t]*+(?:[-*•·–—]|\d{1,3}[.)、])[ \t]+")
 _SAYING = re.compile(r"\b(?:I|you|we|me|my|your|us|our|let's)\b|[!?！？]|[我你您们吧吗呢]", re.IGNORECASE)
 _SHORT = 5  # Words; a shorter unit is merged with its neighbour.
@@ -242,5 +241,5 @@ def topic_words(text: str) -> list[str]:
 @lru_cache(maxsize=50_000)
 def _content(word: str) -> str:
     """The word without its possessive; nothing if it does not say what a text is about."""
-    bare = _POSSESSIVE.sub("", word)
+    bare = word.replace("’", "'").partition("'")[0]
     return "" if len(bare) < 4 or bare in STOP_WORDS or word in STOP_WORDS or bare.isdigit() else bare
