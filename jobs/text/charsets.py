@@ -22,16 +22,9 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LABELS: Final = {
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-    "iso8859-9": "cp1254",
-    "tis-620": "cp874",
-}
+    "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
+    "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254", "tis-620": "cp874",
+}  # fmt: skip
 # Encodings that no browser reads, and that turn harmless bytes into markup.
 _NEVER: Final = frozenset({"utf-7", "punycode", "idna", "unicode_escape", "raw-unicode-escape", "raw_unicode_escape"})
 _META: Final = re.compile(
@@ -42,17 +35,8 @@ _MARKUP: Final = re.compile(rb"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.I | re.
 _HIGH: Final = re.compile(rb"[\x80-\xff]+")
 # Encodings of one byte a character, which decode almost anything and so prove nothing.
 _SINGLE_BYTE: Final = [
-    "cp1250",
-    "cp1251",
-    "cp1252",
-    "cp1253",
-    "cp1254",
-    "cp1255",
-    "cp1256",
-    "koi8_r",
-    "iso8859_2",
-    "iso8859_7",
-]
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2", "iso8859_7",
+]  # fmt: skip
 _HEAD_BYTES: Final = 4096
 _SAMPLE_BYTES: Final = 100_000
 # Least share of common characters, in the order in which the encodings exclude one another.

@@ -16,20 +16,9 @@ from quern.jobs.text.numbers import NUMBER_WORD, english_value, with_digits
 from quern.schemas.words.patterns import lazy_pattern
 
 SCALES: Final = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "mn": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "trillion": 1e12,
-    "dozen": 12.0,
-    "百": 1e2,
-    "千": 1e3,
-    "万": 1e4,
-    "亿": 1e8,
-}
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
+    "trillion": 1e12, "dozen": 12.0, "百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8,
+}  # fmt: skip
 _DIGITS: Final = lazy_pattern(
     r"(?P<number>\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?!\d|,\d)(?:\.\d+)?|\d+(?:[.:]\d+)?)"
     r"(?:(?:\s|-)?(?P<scale>hundred|thousand|million|billion|trillion|dozen|bn|mn|k)\b|(?P<han>[百千万亿]))?",

@@ -113,17 +113,9 @@ _STOP: Final = (
 )
 _SINGULAR_S: Final = lazy_pattern(r"(?:ss|us|is|ics|'s|’s)$")
 _PLURALS: Final = {
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-    "children": "child",
-    "mice": "mouse",
-    "feet": "foot",
-    "staff": "staff",
-    "sheep": "sheep",
-    "fish": "fish",
-    "crew": "crew",
-}
+    "people": "person", "men": "man", "women": "woman", "children": "child", "mice": "mouse", "feet": "foot",
+    "staff": "staff", "sheep": "sheep", "fish": "fish", "crew": "crew",
+}  # fmt: skip
 _NAME_BEFORE: Final = lazy_pattern(
     r"(?:(?<=[a-z,;:] )|(?<=[A-Z][a-z] ))[A-Z][\w’'-]*\s$|\b[A-Z][\w’'-]*\s[A-Z][\w’'-]*\s$"
 )
