@@ -92,13 +92,7 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
 
 
 def nearest(
-    queries: Rows,
-    vectors: Rows,
-    k: int,
-    own: Positions | None = None,
-    *,
-    query_block: int = 1024,
-    block: int = 8192,
+    queries: Rows, vectors: Rows, k: int, own: Positions | None = None, *, query_block: int = 1024, block: int = 8192
 ) -> Neighbours:
     """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
 

@@ -150,10 +150,7 @@ class _Doc2Query:
 
 
 def doc2query(
-    most: int,
-    near_identical: float = NEAR_IDENTICAL,
-    grounded: float = 0.8,
-    form: SearchForm | None = None,
+    most: int, near_identical: float = NEAR_IDENTICAL, grounded: float = 0.8, form: SearchForm | None = None
 ) -> Task[ChunkContext, Pairs]:
     """The task of writing at most `most` pairs of a chunk (the paper's M).
 

@@ -41,11 +41,7 @@ _HEAD_BYTES: Final = 4096
 _SAMPLE_BYTES: Final = 100_000
 # Least share of common characters, in the order in which the encodings exclude one another.
 _CJK: Final = {"cp932": 0.8, "euc_jp": 0.8, "cp949": 0.95, "gb18030": 0.7, "big5hkscs": 0.7}
-_COMMON: Final = {
-    "cp949": ("euc_kr", 0xB0, 0xC8),
-    "gb18030": ("gb2312", 0xB0, 0xD7),
-    "big5hkscs": ("big5", 0xA4, 0xC6),
-}
+_COMMON: Final = {"cp949": ("euc_kr", 0xB0, 0xC8), "gb18030": ("gb2312", 0xB0, 0xD7), "big5hkscs": ("big5", 0xA4, 0xC6)}
 
 
 def _codec(label: str | None) -> str | None:

@@ -132,11 +132,7 @@ def timeline(
 
 
 def sources(
-    questions: Iterable[Asked],
-    warehouse: Place,
-    *,
-    settings: Changes = None,
-    snapshot: str | None = None,
+    questions: Iterable[Asked], warehouse: Place, *, settings: Changes = None, snapshot: str | None = None
 ) -> Iterator[FoundSources]:
     """The sites that may answer each question, in the order of the questions, each validated by its own pages.
 
@@ -190,11 +186,7 @@ def opened_of(warehouse: Place) -> Warehouse:
 
 
 def searcher_of(
-    warehouse: Place,
-    changes: Changes,
-    snapshot: str | None,
-    as_of: date | None = None,
-    top_k: int | None = None,
+    warehouse: Place, changes: Changes, snapshot: str | None, as_of: date | None = None, top_k: int | None = None
 ) -> Searcher:
     """A searcher of a snapshot; its own settings hold but for `changes`, `as_of` and `top_k`.
 

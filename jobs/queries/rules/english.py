@@ -152,13 +152,7 @@ def _whether(sentence: str, clause: str) -> str:
 
 
 # The order is that of preference: the most telling constituents first.
-_FORMS: dict[str, Form] = {
-    "why": _why,
-    "when": _when,
-    "definition": _definition,
-    "where": _where,
-    "whether": _whether,
-}
+_FORMS: dict[str, Form] = {"why": _why, "when": _when, "definition": _definition, "where": _where, "whether": _whether}
 
 
 def _shortened(text: str) -> str:

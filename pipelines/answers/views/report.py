@@ -30,13 +30,7 @@ from quern.indexes.storage import write_whole
 from quern.pipelines.answers.views.alignment import alignment_code
 from quern.pipelines.answers.views.images import Pictures, images_of
 from quern.pipelines.answers.views.parts import parts_of
-from quern.pipelines.answers.views.passages import (
-    Passage,
-    passages_of,
-    quotes_of,
-    sources_of,
-    statements_of,
-)
+from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, sources_of, statements_of
 from quern.pipelines.answers.views.picture import counted, picture_of
 from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, search_of, status_of
 from quern.schemas.answers import Answer

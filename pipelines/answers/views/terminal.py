@@ -16,13 +16,7 @@ from quern.pipelines.answers.views.alignment import matched, pairs_of
 from quern.pipelines.answers.views.images import Shown, images_of
 from quern.pipelines.answers.views.labels import label_of
 from quern.pipelines.answers.views.parts import Part, parts_of
-from quern.pipelines.answers.views.passages import (
-    Source,
-    Statement,
-    quotes_of,
-    sources_of,
-    statements_of,
-)
+from quern.pipelines.answers.views.passages import Source, Statement, quotes_of, sources_of, statements_of
 from quern.pipelines.answers.views.path import strongest
 from quern.pipelines.answers.views.words import reason_of, search_of
 from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
