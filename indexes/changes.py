@@ -18,13 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import Stage, columns_in, digest_columns, row_group_runs, slices
+from quern.indexes.stage_writers import digest_columns, slices
+from quern.indexes.stages import Stage, columns_in, row_group_runs
 from quern.schemas.differences import RowChanges
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 
 Numbers = npt.NDArray[np.int64]
 
-BUCKET_ROWS: Final = 2_000_000
 _BATCH_ROWS: Final = 16_384
 _BATCH_BYTES: Final = 2 << 20
 _ROW: Final = np.dtype([("key", np.uint64), ("content", np.uint64), ("number", np.int64)])
@@ -42,9 +42,7 @@ class ChangedRows:
     removed: Numbers  # Numbers of the first that were removed, in the earlier version.
 
 
-def changed_rows(
-    before: Stage | None, after: Stage | None, most: int = 0, bucket_rows: int = BUCKET_ROWS
-) -> ChangedRows:
+def changed_rows(before: Stage | None, after: Stage | None, most: int = 0, bucket_rows: int = 2_000_000) -> ChangedRows:
     """What differs between two versions of a table; None is one without rows.
 
     Args:

@@ -27,7 +27,6 @@ import pyarrow.compute as pc
 
 from quern.indexes.checksums import DamagedError
 from quern.indexes.memo_parts import BLOCK_ROWS, MemoIndex, PartFile, Results, write_part
-from quern.indexes.memo_uses import read_uses, write_uses
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
 log = logging.getLogger(__name__)
@@ -65,20 +64,6 @@ def commit_part(directory: Path, part: pa.RecordBatch, time_ns: int | None = Non
     path = directory / f"{committed:020d}-{uuid.uuid4().hex[:8]}-{part.num_rows}.arrow"
     write_part(path, part)
     return path
-
-
-def use_again(directory: Path, since: int, night: int) -> None:
-    """Mark what was used in `since` or later as used in `night`: for a step that is not run, and would use the same.
-
-    Where there are no marks, or damaged ones, nothing tells what that was: all results count as used.
-    """
-    if not night:
-        return
-    uses = read_uses(directory)
-    if len(uses.heads):
-        write_uses(directory, uses.again(since, night))
-    elif len(there := Memo(directory).results().heads):
-        write_uses(directory, uses.with_night(there, night))
 
 
 class MemoWriter:
@@ -212,16 +197,15 @@ class Memo:
         self._asked[at] = True
         return known
 
-    def mark(self, night: int, before: Memo) -> None:
-        """Remember that a build of `night` used what it asked `before` for, and what was committed since.
+    def used_since(self, before: Memo) -> npt.NDArray[np.uint64]:
+        """First 8 bytes of the fingerprints that `before` was asked for and of those committed since, sorted.
 
         `before` may be this memo, and is of the same folder.
         """
         old = {part.path for part in before._parts}
         new = [number for number, part in enumerate(self._parts) if part.path not in old]
         heads = np.concatenate([before._index.high[before._asked], self._index.high[np.isin(self._index.part, new)]])
-        if night and len(heads):
-            write_uses(self.directory, read_uses(self.directory).with_night(np.sort(heads, kind="stable"), night))
+        return np.sort(heads, kind="stable")
 
     def touch(self) -> None:
         """Let the time of each part that was read say so, where that can be written: for memos that have no nights."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from quern.indexes.checksums import DamagedError, checksum, read_sealed, write_sealed
+from quern.indexes.memo import Memo
 from quern.indexes.storage import void, write_whole
 
 log = logging.getLogger(__name__)
@@ -132,6 +133,27 @@ def write_uses(folder: Path, uses: Uses) -> None:
         writer.write_table(marks)
     content = sink.getvalue().to_pybytes()
     write_whole(uses_file(folder), lambda path: void(path.write_bytes(checksum(content).encode() + b"\n" + content)))
+
+
+def mark_used(memo: Memo, before: Memo, night: int) -> None:
+    """Remember that a build of `night` used what it asked `before` for, and what was committed since."""
+    heads = memo.used_since(before)
+    if night and len(heads):
+        write_uses(memo.directory, read_uses(memo.directory).with_night(heads, night))
+
+
+def use_again(directory: Path, since: int, night: int) -> None:
+    """Mark what was used in `since` or later as used in `night`: for a step that is not run, and would use the same.
+
+    Where there are no marks, or damaged ones, nothing tells what that was: all results count as used.
+    """
+    if not night:
+        return
+    uses = read_uses(directory)
+    if len(uses.heads):
+        write_uses(directory, uses.again(since, night))
+    elif len(there := Memo(directory).results().heads):
+        write_uses(directory, uses.with_night(there, night))
 
 
 NIGHTS_FILE: Final = "nights.json"

@@ -22,7 +22,7 @@ from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, commit_part, part_paths
 from quern.indexes.memo_parts import BLOCK_ROWS, PartFile
 from quern.indexes.memo_uses import Nights, night_at, read_uses, uses_file, write_uses
-from quern.indexes.storage import Space, size_of
+from quern.indexes.remnants import Space, size_of
 
 log = logging.getLogger(__name__)
 

@@ -31,11 +31,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
-from quern.indexes.stages import parquet_options
+from quern.indexes.checksummed_file import ChecksummedFile
+from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
+from quern.indexes.stage_writers import parquet_options
 from quern.indexes.storage import abandon, readers_or_writer
-from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
+from quern.schemas.digests import FINGERPRINT_BYTES
 from quern.schemas.errors import QuernError
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.tables import PAGES, TIMESTAMP
 
 # A reject of a file, and when an archive saw that a page was there or gone; `source_file` as in `pages`.

@@ -20,8 +20,6 @@ Positions = npt.NDArray[np.int64]
 
 # Pairs scored at a time: their vectors stay in the cache.
 _PAIRS = 1 << 9
-# Columns of a product that are looked at together.
-_GROUP = 32
 
 
 class Rows(Protocol):
@@ -94,13 +92,7 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
 
 
 def nearest(
-    queries: Rows,
-    vectors: Rows,
-    k: int,
-    own: Positions | None = None,
-    *,
-    query_block: int = 1024,
-    block: int = 8192,
+    queries: Rows, vectors: Rows, k: int, own: Positions | None = None, *, query_block: int = 1024, block: int = 8192
 ) -> Neighbours:
     """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
 
@@ -150,7 +142,8 @@ def _nominated(products: Floats, floor: Floats, k: int, rounding: np.float32) ->
     k-th best of all, and few groups hold more than one of the best.
     """
     columns = products.shape[1]
-    size = max(1, min(_GROUP, columns // (4 * k)))
+    # Columns of a product that are looked at together.
+    size = max(1, min(32, columns // (4 * k)))
     width = columns // size
     tops = products[:, :width].copy()
     for start in range(width, columns, width):

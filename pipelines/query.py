@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final
 
 from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.reasoning.answering.draft import Draft
@@ -44,8 +43,6 @@ from quern.pipelines.timelines.evidence import with_events, with_spans
 from quern.schemas.answers import Answer, Question
 
 BATCH_QUESTIONS = 256
-# vLLM loads its model once for each task and level of a batch: what it is given should be worth that.
-_VLLM_QUESTIONS: Final = 16_384
 
 
 @dataclass
@@ -79,7 +76,8 @@ def answer_questions(
     settings = searcher.settings
     with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         runner = _Runner(searcher, recipe, reasoner)
-        together = _VLLM_QUESTIONS if settings.generator.kind == "vllm" else BATCH_QUESTIONS
+        # vLLM loads its model once for each task and level of a batch: what it is given should be worth that.
+        together = 16_384 if settings.generator.kind == "vllm" else BATCH_QUESTIONS
         while asked := list(islice(stream, together)):
             yield from present(searcher, runner.answers(asked))
             if tally is not None:

@@ -22,7 +22,7 @@ from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, 
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.night_state import NightStates
 from quern.indexes.page_store import PageStoreError
-from quern.indexes.storage import Remnant, Space, abandoned
+from quern.indexes.remnants import Remnant, Space, abandoned
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import MemoSettings, Settings
 

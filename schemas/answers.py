@@ -214,54 +214,41 @@ NOT_ANSWERED = "This question is not answered."
 
 
 class Answer(BaseModel):
-    """The answer to one question.
-
-    Attributes:
-        question: As it was given.
-        asked: As it was understood, where that differs: relative times as ranges, full names, spelling mended.
-        kind: What is asked for, by the reader: `span`, `verdict` (yes or no), `list`; `other` where it read nothing.
-        sentences: The short answer, then what carries it; none where the question was refused.
-        probability: Calibrated probability that the evidence answers, in [0, 1].
-        reason: Why there is no answer: `nothing_found`, `nothing_passes` (the filters), `other_entity`, `other_time`,
-            `only_related`, or `refused` where the question itself is of a category that is not answered; None where
-            there is one.
-        notes: What a reader should know: what was rewritten, which readings there are, what was refused and why.
-        by: What answered: `rules`, or the kind of generator whose model did.
-        recipe: Name of the retrieval recipe.
-        sub_questions: What the question was taken apart into; none where it is one question.
-        path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
-        search: The rounds that found the hits; None where one ranking did.
-        timeline: The events of the hits that bear on the question, in the order of time; two at least, or none.
-        parts: Constituents of the question, which its evidence is aligned with.
-        alignments: Which words of the best hits match which constituents, in the order of the hits.
-        images: Images of the evidence's pages, each beside a sentence; in the order of the sentences.
-        as_of: The day until which evidence was published; None where all of the snapshot was.
-        type: Type of the question, where its file gives one.
-        expected: The gold answer, where the question's file gives one.
-    """
+    """The answer to one question."""
 
     query_id: str
-    question: str
+    question: str  # As it was given.
+    # As it was understood, where that differs: relative times as ranges, full names, spelling mended.
     asked: str | None = None
+    # What is asked for, by the reader: `span`, `verdict` (yes or no), `list`; `other` where it read nothing.
     kind: str = "other"
-    sentences: list[Sentence]
-    probability: float
+    sentences: list[Sentence]  # The short answer, then what carries it; none where the question was refused.
+    probability: float  # Calibrated probability that the evidence answers, in [0, 1].
+    # Why there is no answer: `nothing_found`, `nothing_passes` (the filters), `other_entity`, `other_time`,
+    # `only_related`, or `refused` where the question itself is of a category that is not answered; None where there is
+    # one.
     reason: str | None = None
+    # What a reader should know: what was rewritten, which readings there are, what was refused and why.
     notes: list[str] = Field(default_factory=list)
-    by: str
-    recipe: str
+    by: str  # What answered: `rules`, or the kind of generator whose model did.
+    recipe: str  # Name of the retrieval recipe.
+    # What the question was taken apart into; none where it is one question.
     sub_questions: list[SubAnswer] = Field(default_factory=list)
     citations: list[Citation]
     hits: list[Hit]
-    path: list[PathNode]
-    search: Search | None = None
+    path: list[PathNode]  # Nodes that led to the hits; some have no chunk among the hits, being only on the way.
+    search: Search | None = None  # The rounds that found the hits; None where one ranking did.
+    # The events of the hits that bear on the question, in the order of time; two at least, or none.
     timeline: list[AnswerEvent] = Field(default_factory=list)
+    # Images of the evidence's pages, each beside a sentence; in the order of the sentences.
     images: list[AnswerImage] = Field(default_factory=list)
+    # Constituents of the question, which its evidence is aligned with.
     parts: list[QuestionPart] = Field(default_factory=list)
+    # Which words of the best hits match which constituents, in the order of the hits.
     alignments: list[AlignedHit] = Field(default_factory=list)
-    as_of: date | None = None
-    type: str | None = None
-    expected: str | None = None
+    as_of: date | None = None  # The day until which evidence was published; None where all of the snapshot was.
+    type: str | None = None  # Type of the question, where its file gives one.
+    expected: str | None = None  # The gold answer, where the question's file gives one.
 
     @computed_field  # type: ignore[prop-decorator] # pydantic's own way to write it
     @property

@@ -22,7 +22,8 @@ from hypothesis import settings as examples
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import EngineError, Engines
 from quern.jobs.engines.spark import require_java
@@ -32,7 +33,8 @@ from quern.pipelines.build.whole import build
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
+from quern.schemas.settings import EngineSettings, IngestSettings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start

@@ -23,8 +23,9 @@ from quern.pipelines.cli.choices import with_choices
 from quern.pipelines.cli.common import examples
 from quern.pipelines.cli.main import app
 from quern.schemas.contract.expectations import Limits, References
-from quern.schemas.settings import AuditSettings, Group, Settings, describe, group_doc
+from quern.schemas.settings import AuditSettings, Group, Settings
 from quern.schemas.settings.build import BuildSettings
+from quern.schemas.settings.reading import describe, group_doc
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.tables import TABLES, VECTOR, Table

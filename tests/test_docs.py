@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from quern.schemas.settings import Settings, setting_names
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import setting_names
 from tests.conftest import CORPUS, ROOT, Quern
 from tests.pages import (
     RUN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -40,7 +41,6 @@ class WarehouseFolder:
         self.builds = root / "builds"
         self.snapshots = root / "snapshots"
         self._current = root / "current.json"
-        self._served: ServedTables | None = None
 
     @classmethod
     def open(cls, root: Path) -> Self:
@@ -59,12 +59,10 @@ class WarehouseFolder:
             raise WarehouseError(_of_another_version(root, found))
         return cls(root)
 
-    @property
+    @cached_property
     def served(self) -> ServedTables:
         """The served tables."""
-        if self._served is None:
-            self._served = ServedTables(self.root / "lance")
-        return self._served
+        return ServedTables(self.root / "lance")
 
     def current_id(self) -> str | None:
         """The published snapshot's build id; None before the first.

@@ -17,69 +17,44 @@ class WarehouseError(QuernError):
 
 
 class TableVersion(BaseModel):
-    """What a snapshot pins of one table.
+    """What a snapshot pins of one table."""
 
-    Attributes:
-        kind: `served` (LanceDB) or `staged` (Parquet).
-        version: Number of the LanceDB table (`lance/NAME-VERSION.lance`); of a staged table, the count of its changes.
-        rows: Rows.
-        digest: Digest of its content.
-        file: Its Parquet file, relative to the warehouse; served tables are staged too.
-        checksum: Checksum of that file, or of the list of files of a folder.
-        served: Checksums of the files of the LanceDB table, by their paths in its directory.
-        dimension: Width of its vectors; 0 for none.
-        indexes: State of its indexes when it was written.
-        layout: Version of the layout and indexes it was written with.
-    """
-
-    kind: Literal["served", "staged"]
+    kind: Literal["served", "staged"]  # `served` (LanceDB) or `staged` (Parquet).
+    # Number of the LanceDB table (`lance/NAME-VERSION.lance`); of a staged table, the count of its changes.
     version: int
-    rows: int
-    digest: str
-    file: str
-    checksum: str = ""
+    rows: int  # Rows.
+    digest: str  # Digest of its content.
+    file: str  # Its Parquet file, relative to the warehouse; served tables are staged too.
+    checksum: str = ""  # Checksum of that file, or of the list of files of a folder.
+    # Checksums of the files of the LanceDB table, by their paths in its directory.
     served: dict[str, str] = Field(default_factory=dict)
-    dimension: int = 0
-    indexes: dict[str, Any] = Field(default_factory=dict)
-    layout: int = 0
+    dimension: int = 0  # Width of its vectors; 0 for none.
+    indexes: dict[str, Any] = Field(default_factory=dict)  # State of its indexes when it was written.
+    layout: int = 0  # Version of the layout and indexes it was written with.
 
 
 class Manifest(BaseModel):
-    """Everything about one snapshot.
-
-    Attributes:
-        parent: The snapshot that was published when this one was built.
-        source: What was read.
-        changes: How many rows of each table differ from the parent's.
-        jobs: One report per job, in order.
-        steps: One record per step of the build, in order.
-        audit: One check per expectation.
-        rejects: Rejects per `job: reason`, without warnings.
-        warnings: Those with which a row was kept, without a value, in the same way.
-        reject_shares: Both as shares of the rows that the job was given.
-        seconds: Time of the build.
-        peak_memory_bytes: Largest memory of all its processes together.
-        settings: Settings of the build, as a tree.
-        model: Fingerprint of the embedding model.
-    """
+    """Everything about one snapshot."""
 
     build_id: str
-    parent: str | None
+    parent: str | None  # The snapshot that was published when this one was built.
     started_at: datetime
     published_at: datetime | None = None
-    source: str
+    source: str  # What was read.
     tables: dict[str, TableVersion]
+    # How many rows of each table differ from the parent's.
     changes: dict[str, RowChanges] = Field(default_factory=dict)
-    jobs: list[dict[str, Any]]
-    steps: list[StepRecord] = Field(default_factory=list)
-    audit: list[dict[str, Any]]
-    rejects: dict[str, int] = Field(default_factory=dict)
+    jobs: list[dict[str, Any]]  # One report per job, in order.
+    steps: list[StepRecord] = Field(default_factory=list)  # One record per step of the build, in order.
+    audit: list[dict[str, Any]]  # One check per expectation.
+    rejects: dict[str, int] = Field(default_factory=dict)  # Rejects per `job: reason`, without warnings.
+    # Those with which a row was kept, without a value, in the same way.
     warnings: dict[str, int] = Field(default_factory=dict)
-    reject_shares: dict[str, float] = Field(default_factory=dict)
-    seconds: float = 0.0
-    peak_memory_bytes: int = 0
-    settings: dict[str, Any]
-    model: str = ""
+    reject_shares: dict[str, float] = Field(default_factory=dict)  # Both as shares of the rows that the job was given.
+    seconds: float = 0.0  # Time of the build.
+    peak_memory_bytes: int = 0  # Largest memory of all its processes together.
+    settings: dict[str, Any]  # Settings of the build, as a tree.
+    model: str = ""  # Fingerprint of the embedding model.
 
     def known_settings(self) -> Settings:
         """The settings of the build; names and choices that this version of Quern no longer knows are left out."""
@@ -112,45 +87,26 @@ def build_id_after(build_id: str) -> str:
 
 
 class StepRecord(BaseModel):
-    """One step of one build.
+    """One step of one build."""
 
-    Attributes:
-        name: Name of the step.
-        job: Name of its job in logs and rejects.
-        version: Version of the job.
-        fingerprint: Fingerprint of the job.
-        configuration: What the fingerprint is made of beside name, version and schemas.
-        reads: Digest of each table read.
-        makes: Digest of each table made.
-        rows: Rows of each table made.
-        rows_in: Rows the job was given.
-        rows_out: Rows it made.
-        computed: Rows of those given whose results were not known.
-        rejected: Rejects, without warnings.
-        warned: Warnings: rejects with which a row was kept.
-        notes: Further figures of the job.
-        seconds: Time of the step.
-        final: Whether another run over the same tables would make the same.
-        memo: Folders of the memo that it asked.
-    """
-
-    name: str
-    job: str
-    version: int
-    fingerprint: str
+    name: str  # Name of the step.
+    job: str  # Name of its job in logs and rejects.
+    version: int  # Version of the job.
+    fingerprint: str  # Fingerprint of the job.
+    # What the fingerprint is made of beside name, version and schemas.
     configuration: dict[str, Any] = Field(default_factory=dict)
-    reads: dict[str, str] = Field(default_factory=dict)
-    makes: dict[str, str] = Field(default_factory=dict)
-    rows: dict[str, int] = Field(default_factory=dict)
-    rows_in: int = 0
-    rows_out: int = 0
-    computed: int = 0
-    rejected: int = 0
-    warned: int = 0
-    notes: dict[str, int | float] = Field(default_factory=dict)
-    seconds: float = 0.0
-    final: bool = True
-    memo: list[str] = Field(default_factory=list)
+    reads: dict[str, str] = Field(default_factory=dict)  # Digest of each table read.
+    makes: dict[str, str] = Field(default_factory=dict)  # Digest of each table made.
+    rows: dict[str, int] = Field(default_factory=dict)  # Rows of each table made.
+    rows_in: int = 0  # Rows the job was given.
+    rows_out: int = 0  # Rows it made.
+    computed: int = 0  # Rows of those given whose results were not known.
+    rejected: int = 0  # Rejects, without warnings.
+    warned: int = 0  # Warnings: rejects with which a row was kept.
+    notes: dict[str, int | float] = Field(default_factory=dict)  # Further figures of the job.
+    seconds: float = 0.0  # Time of the step.
+    final: bool = True  # Whether another run over the same tables would make the same.
+    memo: list[str] = Field(default_factory=list)  # Folders of the memo that it asked.
 
     @property
     def told(self) -> bool:

@@ -8,21 +8,23 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
-from quern.indexes.catalog.leases import Lease, Writer, held_alone, held_for_writing, take_lease
+from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
+from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
-from quern.indexes.served import LAYOUT, Written
-from quern.indexes.stages import Stage, remove
-from quern.indexes.storage import Remnant, begun
+from quern.indexes.remnants import Remnant
+from quern.indexes.served.writer import LAYOUT, ServedWriter, Written
+from quern.indexes.stage_writers import remove
+from quern.indexes.stages import Stage
+from quern.indexes.storage import begun
 from quern.schemas.tables import TABLES, Table
 
 log = logging.getLogger(__name__)
-
-_TRIES: Final = 10  # To open the published snapshot, while others are published and pruned.
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Warehouse(WarehouseFolder):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self._instead: list[_Instead] = []
+
+    @cached_property
+    def served(self) -> ServedWriter:
+        """The served tables."""
+        return ServedWriter(self.root / "lance")
 
     @classmethod
     def create(cls, root: Path) -> Self:
@@ -104,7 +111,8 @@ class Warehouse(WarehouseFolder):
         Raises:
             WarehouseError: There is no such snapshot.
         """
-        for _ in range(_TRIES):
+        # Others are published and pruned meanwhile.
+        for _ in range(10):
             wanted = build_id or self.current_id()
             if wanted is None:
                 break
@@ -147,7 +155,7 @@ class Warehouse(WarehouseFolder):
             file=str(stage.path.relative_to(self.root)),
             checksum=stage.checksum,
             served=written.checksums,
-            dimension=_dimension(table),
+            dimension=max((getattr(f.type, "list_size", 0) for f in table.schema), default=0),
             indexes=written.indexes,
             layout=LAYOUT,
         )
@@ -302,7 +310,3 @@ class Warehouse(WarehouseFolder):
         work = self.root / "work" / build_id
         work.mkdir(parents=True)
         return work
-
-
-def _dimension(table: Table) -> int:
-    return max((getattr(f.type, "list_size", 0) for f in table.schema), default=0)

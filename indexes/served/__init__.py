@@ -7,27 +7,21 @@ files are taken once, damage to one version is damage to no other, and one that 
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
-from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of
+from quern.indexes.checksums import VERIFIED, DamagedError
 from quern.indexes.served.lancedb_import import import_lancedb
-from quern.indexes.stages import Stage, columns_in
+from quern.indexes.stages import columns_in
 from quern.schemas.tables import Table
 
 # Lance warns on standard error of a data set that it is about to create.
 os.environ.setdefault("LANCEDB_LOG", "error")
-
-# Raised when what is indexed, or how, changes: unchanged tables are then written again.
-LAYOUT = 2
-_FOLDER: Final = re.compile(r"(.+)-(\d+)\.lance")
 
 
 def quote(value: str) -> str:
@@ -85,29 +79,16 @@ class ServedTable:
             raise DamagedError(Path(self.lance.uri), "files of it went while it was read") from None
 
 
-@dataclass(frozen=True)
-class Written:
-    """A version of a served table that was written."""
-
-    version: int  # Its number.
-    indexes: dict[str, Any] = field(default_factory=dict)  # State of its indexes.
-    checksums: dict[str, str] = field(default_factory=dict)  # Checksums of its files, by their paths in its directory.
-
-
 class ServedTables:
     """The LanceDB database of a warehouse."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._connection: Any = None
-        self._new: list[Path] = []
 
-    @property
-    def _database(self) -> Any:
-        if self._connection is None:
-            # Loaded only here: commands that read no table have no need of it.
-            self._connection = import_lancedb().connect(str(self.directory))
-        return self._connection
+    @cached_property
+    def database(self) -> Any:
+        """The connection to it; loaded only here: commands that read no table have no need of it."""
+        return import_lancedb().connect(str(self.directory))
 
     def folder(self, table: str, version: int) -> Path:
         """The directory of a version."""
@@ -128,7 +109,7 @@ class ServedTables:
         for path, of_file in expected.items():
             if why := VERIFIED.damage(path, of_file):
                 raise DamagedError(path, why)
-        for path in _files(self.folder(table, version)):
+        for path in files_in(self.folder(table, version)):
             if path not in expected:
                 raise DamagedError(path, "it is no file of the table")
 
@@ -139,56 +120,9 @@ class ServedTables:
             DamagedError: It is not as it was written; none of its files is given to LanceDB then.
         """
         self.check(table.name, version, checksums)
-        return ServedTable(self._database.open_table(f"{table.name}-{version}"), table, hold)
-
-    def write(self, stage: Stage) -> Written:
-        """Write and index `stage` as a new version."""
-        table = stage.table
-        self.directory.mkdir(parents=True, exist_ok=True)
-        version = 1 + max((number for name, number in self.versions() if name == table.name), default=0)
-        folder = self.folder(table.name, version)
-        self._new.append(folder)
-        reader = pa.RecordBatchReader.from_batches(table.schema, stage.batches())
-        lance = self._database.create_table(f"{table.name}-{version}", data=reader, schema=table.schema)
-        if stage.rows:
-            _index(lance, table)
-        checksums = {path.relative_to(folder).as_posix(): checksum_of(path) for path in _files(folder)}
-        return Written(version, index_state(lance), checksums)
-
-    def keep(self) -> None:
-        """What was written stays."""
-        self._new.clear()
-
-    def undo(self) -> None:
-        """Delete what was written since the tables were opened, or last kept: of a build that came to nothing."""
-        for folder in self._new:
-            shutil.rmtree(folder, ignore_errors=True)
-        self._new.clear()
-
-    def versions(self) -> list[tuple[str, int]]:
-        """(table, version) of all that are there, also of builds that failed."""
-        folders = (_FOLDER.fullmatch(path.name) for path in self.directory.glob("*.lance"))
-        return sorted((found[1], int(found[2])) for found in folders if found)
+        return ServedTable(self.database.open_table(f"{table.name}-{version}"), table, hold)
 
 
-def _files(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
+    """The files of the directory of a version, in alphabetical order."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _index(lance: Any, table: Table) -> None:
-    from lancedb.index import BTree
-
-    for column in table.indexes:
-        lance.create_index(column, config=BTree())
-
-
-def index_state(lance: Any) -> dict[str, Any]:
-    """State of a table's indexes for the manifest: name to type and rows not yet indexed."""
-    return {
-        i.name: {
-            "type": i.index_type,
-            "unindexed_rows": int(i.num_unindexed_rows or 0),
-            "bytes": int(i.size_bytes or 0),
-        }
-        for i in lance.list_indices()
-    }

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from quern.indexes.keys import hash_pairs
 from quern.jobs.audit.arrow_metrics import Counted, Metric, NonNullShare, Pairs, Quantiles, joined, metric_of
 from quern.jobs.audit.checks import Check, Unexpected, check_of, within
 from quern.jobs.audit.views import View
 from quern.schemas.contract import expectations as ours
 from quern.schemas.contract.expectations import Expectation
+from quern.schemas.row_digests import hash_pairs
 
 _OF_TABLES: Final = (ours.Columns, ours.Types, ours.RowCount)
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.keys import hash_pairs
 from quern.schemas.contract import expectations as ours
 from quern.schemas.contract.expectations import Expectation
+from quern.schemas.row_digests import hash_pairs
 
 Pairs = npt.NDArray[np.uint64]
 Wrong = npt.NDArray[np.bool_]

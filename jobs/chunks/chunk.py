@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import accumulate, pairwise
 from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from quern.indexes.stages import Stage
 from quern.jobs.chunks.boundaries import Boundaries, Offsets
-from quern.jobs.chunks.units import Units
+from quern.jobs.chunks.graphemes import last_grapheme
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
@@ -36,9 +37,54 @@ from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
 from quern.schemas.words.terms import search_terms
 
-# Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
-_ENCODE_CHARACTERS = 2_000_000
-_MOST_INDENTATION: Final = 100
+
+@dataclass(frozen=True)
+class Units:
+    """The units of a document, in order."""
+
+    offsets: Offsets  # Start and end of each in the text.
+    boundaries: Boundaries  # Where a chunk may end.
+    # What those before each unit, and at the end all, take in a chunk, where a token of no great length is 1.
+    room: Sequence[float]
+    tokens: bool  # Whether each unit is a token.
+
+    @classmethod
+    def of_tokens(cls, text: str, offsets: Offsets, limit: int) -> Units:
+        """The tokens of `text`; boundaries are sought where there are more than `limit`."""
+        boundaries = Boundaries(text if len(offsets) > limit else "", offsets)
+        return cls(offsets, boundaries, range(len(offsets) + 1), tokens=True)
+
+    @classmethod
+    def of_characters(cls, text: str, offsets: Offsets, limit: int, most: int) -> Units:
+        """Units of which those that take no more room than `limit` hold at most `limit` tokens and `most` characters.
+
+        No unit has more characters than a chunk may have tokens: standing alone it is at most so many.
+        """
+        # Shares of a chunk that no unit is longer than, so that its end and its overlap can be chosen.
+        size = max(1, min(most // 8, limit))
+        found = list(_pieces(text, offsets, size))
+        starts = [start for start, _ in found] + [len(text)]
+        share = limit / most
+        room = [0.0, *accumulate(max(1.0, (end - start) * share) for start, end in pairwise(starts))]
+        return cls(found, Boundaries(text, found, clauses=True), room, tokens=False)
+
+
+def _pieces(text: str, offsets: Offsets, size: int) -> Iterator[tuple[int, int]]:
+    """The tokens, each with what is up to the next one; one of more than `size` characters in about equal pieces."""
+    starts = [0, *(start for start, _ in offsets[1:]), len(text)]
+    for (start, stop), (_, end) in zip(pairwise(starts), offsets, strict=True):
+        if stop - start <= size:
+            yield start, max(end, start)
+            continue
+        pieces = -(-(stop - start) // size)
+        at = start
+        for nth in range(1, pieces + 1):
+            cut = stop if nth == pieces else last_grapheme(text, at, start + (stop - start) * nth // pieces)
+            if cut > at:
+                yield at, cut
+                at = cut
+
+
 _CHARACTERS: Final = ChunkSettings().max_characters
 
 
@@ -73,7 +119,8 @@ class Splitter:
 
     def split(self, texts: Sequence[str]) -> Iterator[list[Span]]:
         """The spans of each text in reading order; none for a text without tokens."""
-        for group in _groups(texts, _ENCODE_CHARACTERS):
+        # Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
+        for group in _groups(texts, 2_000_000):
             encodings: list[Encoding] = self._tokenizer.encode_batch(group, add_special_tokens=False)
             for text, encoding in zip(group, encodings, strict=True):
                 yield self._spans(text, encoding.offsets)
@@ -157,8 +204,8 @@ class Splitter:
 
 def _indentation(text: str, start: int) -> int:
     """Where the indentation of the line whose first word is at `start` begins; `start` where it is no such word."""
-    at = start
-    while start - _MOST_INDENTATION < at > 0 and text[at - 1] in " \t":
+    at = start  # Of more than a hundred characters none is read.
+    while start - 100 < at > 0 and text[at - 1] in " \t":
         at -= 1
     return at if at and text[at - 1] == "\n" else start
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import slices
+from quern.indexes.stage_writers import slices
 from quern.jobs.core.contract import Job
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 

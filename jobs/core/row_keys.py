@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.keys import hash_pairs
 from quern.jobs.core.contract import Job, Source
+from quern.schemas.row_digests import hash_pairs
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]

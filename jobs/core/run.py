@@ -17,16 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
-from quern.indexes.memo_uses import night_of
+from quern.indexes.memo_uses import mark_used, night_of
 from quern.indexes.page_store import Removals
-from quern.indexes.stages import FolderWriter, Stage, StageWriter
+from quern.indexes.stage_writers import FolderWriter, StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
 from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
 from quern.schemas.addresses import Url
-from quern.schemas.digests import Fingerprints, joined_fingerprints, row_fingerprints
+from quern.schemas.digests import Fingerprints
+from quern.schemas.row_digests import joined_fingerprints, row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
 if TYPE_CHECKING:
@@ -170,7 +172,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
             ran = chosen.run(work)
     if missing.rows or mended:
         memo = Memo(directory)
-    memo.mark(night_of(run.build_id), before)
+    mark_used(memo, before, night_of(run.build_id))
     shutil.rmtree(work_directory, ignore_errors=True)
     return Memoised(job, memo, prints, missing.rows, ran, started)
 

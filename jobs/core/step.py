@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
 from quern.indexes.catalog.manifest import StepRecord
-from quern.indexes.memo import is_damaged, is_whole, use_again
-from quern.indexes.memo_uses import night_of
+from quern.indexes.memo import is_damaged, is_whole
+from quern.indexes.memo_uses import night_of, use_again
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
 from quern.jobs.core.run import JobReport, Run, TableJob, derived, run_whole

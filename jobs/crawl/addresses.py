@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from scrapy.resolver import CachingHostnameResolver, HostResolution
 from twisted.internet.address import IPv4Address, IPv6Address
@@ -17,8 +17,6 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer, provider  # type: ignore[import-untyped]
 
 from quern.jobs.crawl.guard import AddressGuard, split_target
-
-_REMEMBERED: Final = 10_000
 
 
 class ForbiddenAddressError(OSError):
@@ -110,7 +108,7 @@ class _Refusals:
 
     def add(self, host: str, address: str) -> None:
         self._hosts[host.lower()] = address
-        if len(self._hosts) > _REMEMBERED:
+        if len(self._hosts) > 10_000:
             self._hosts.popitem(last=False)
 
     def address(self, host: str) -> str | None:

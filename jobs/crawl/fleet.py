@@ -57,11 +57,7 @@ class ProcessRunner:
         paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
         with self._folder.log(number).open("ab") as log:
             self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "PYTHONPATH": paths},
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": paths}
             )
 
     def exit_code(self) -> int | None:

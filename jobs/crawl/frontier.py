@@ -19,7 +19,6 @@ from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.memory import PAGES, Known
 from quern.jobs.crawl.urls import Address
 
-_SEEN: Final = 200_000
 # A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.
 _ROWS_OF_A_REFUSAL: Final = 20
 _SCHEMA: Final = """
@@ -125,7 +124,7 @@ class Frontier:
         """Queue an address, unless it is known; returns whether it was not."""
         if address.key in self._seen:
             return False
-        if len(self._seen) >= _SEEN:
+        if len(self._seen) >= 200_000:  # What bounds memory; the table knows all.
             self._seen.clear()
         self._seen.add(address.key)
         state = State.FOREIGN if foreign else State.QUEUED

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
@@ -26,9 +26,6 @@ from quern.jobs.crawl.urls import Address
 
 if TYPE_CHECKING:
     from quern.jobs.crawl.state import CrawlState
-
-_AHEAD: Final = 64
-_POLICIES: Final = 20_000
 
 
 @dataclass
@@ -119,7 +116,7 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
         if host.awaiting:
             return False
         if not host.pending:
-            host.pending.extend(self._state.frontier.queue(host.name, host.last_id, _AHEAD))
+            host.pending.extend(self._state.frontier.queue(host.name, host.last_id, most=64))
             waiting = {entry.id for _, _, entry in host.retries}
             if host.pending:
                 host.last_id = host.pending[-1].id
@@ -205,7 +202,7 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
             if stored is None:
                 return None
             found = self._policies[origin] = RobotsPolicy(*stored, origin=origin)
-            if len(self._policies) > _POLICIES:
+            if len(self._policies) > 20_000:
                 self._policies.popitem(last=False)
         return found
 

@@ -45,7 +45,6 @@ _NONE: Final = {"pages": "no page", "images": "no picture"}
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _GONE: Final = frozenset({404, 410})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_MOST_WAIT_DOUBLINGS: Final = 8
 
 
 class PageSpider(Spider):  # type: ignore[misc]
@@ -117,7 +116,7 @@ class PageSpider(Spider):  # type: ignore[misc]
         asked = request.meta.get("retry_after")
         if asked is not None:
             return float(min(asked, self.limits.max_retry_after))
-        doublings = min(request.meta.get("retry_times", 1) - 1, _MOST_WAIT_DOUBLINGS)
+        doublings = min(request.meta.get("retry_times", 1) - 1, 8)
         return float(self.limits.retry_delay * 2**doublings)
 
     def on_headers(self, headers: Any, request: Request) -> None:

@@ -18,7 +18,7 @@ from w3lib.url import canonicalize_url, safe_url_string
 from quern.schemas.settings import CrawlSettings
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_BREAKS: Final = re.compile(r"[\t\r\n]+")
+_BREAKS: Final = str.maketrans("", "", "\t\r\n")
 _BLANK: Final = "".join(map(chr, range(33)))
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
 
@@ -74,7 +74,7 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     Raises:
         BadAddressError: `scheme`, `malformed` or `credentials`.
     """
-    url = _BREAKS.sub("", url.strip(_BLANK))  # as browsers do (WHATWG URL, section 4.4)
+    url = url.strip(_BLANK).translate(_BREAKS)  # as browsers do (WHATWG URL, section 4.4)
     if url.partition(":")[0].lower() not in _DEFAULT_PORTS:
         raise BadAddressError("scheme", f"{_told(url)} is not http or https")
     try:

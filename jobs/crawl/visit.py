@@ -23,7 +23,6 @@ from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import CrawlSettings, EngineSettings
 
-_MOST_SECONDS: Final = 600.0
 _FETCHED: Final = (State.FETCHED, State.UNCHANGED)
 
 
@@ -58,7 +57,7 @@ def visit(
             found[url] = Visit(f"port: {address.port} is none of crawl.ports")
     if not seeds:
         return found
-    limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, _MOST_SECONDS)}
+    limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, 600.0)}
     with Scratch("visit") as scratch:
         place = scratch.path
         folder = CrawlFolder(place / "crawl", place / "warc", place / "memory.sqlite")
@@ -100,17 +99,13 @@ class _Came:
             url, state, key = self._states.get(key or b"", (url, State.QUEUED, None))
             if state != State.REDIRECTED:
                 break
-        if state in _FETCHED and _host(url) != seed.host.removeprefix("www."):
+        if state in _FETCHED and parse_address(url).host.removeprefix("www.") != seed.host.removeprefix("www."):
             return Visit(f"redirect_refused: leads to {url[:300]}")
         if state in _FETCHED:
             return Visit(url=url, body=self._bodies.get(url, b""))
         if state == State.DENIED:
             return Visit("robots_denied: robots.txt does not allow it")
         return Visit(self._rejects.get(url, "not_answered: there was no answer in time"))
-
-
-def _host(url: str) -> str:
-    return parse_address(url).host.removeprefix("www.")
 
 
 def _bodies(warc: Path) -> list[tuple[str, bytes]]:

@@ -24,7 +24,6 @@ from quern.jobs.crawl.spider import PageSpider
 from quern.jobs.crawl.state import CrawlState, end_process
 from quern.schemas.settings import CrawlSettings
 
-_LOCK_SECONDS: Final = 30.0
 _RETRIED: Final = (
     "scrapy.exceptions.CannotResolveHostError",
     "scrapy.exceptions.DownloadConnectionRefusedError",
@@ -148,7 +147,7 @@ def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
     frontier = folder.frontier(number)
     busy = TimeoutError(f"another process holds {frontier}")
     # A process that was left behind by a killed crawl must end first.
-    with exclusive(frontier.with_suffix(".lock"), busy, _LOCK_SECONDS):
+    with exclusive(frontier.with_suffix(".lock"), busy, seconds=30.0):
         state = CrawlState(folder, number, quota)
         plan: Plan = state.plan
         scrapy = CrawlerProcess(scrapy_settings(plan.settings, plan.user_agent), install_root_handler=False)

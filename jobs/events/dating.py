@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from typing import Final, Literal
 
 from quern.jobs.events.passage import Passage, Sentence
-from quern.jobs.events.telling import Telling, gone, perfect, plans, telling
+from quern.jobs.events.telling import Telling, plans, telling
 from quern.jobs.events.timex import Period, of_days, period, timex
 from quern.jobs.events.titles import is_name
 from quern.jobs.queries.rules.units import word_count
@@ -23,20 +23,11 @@ _WEEK: Final = timedelta(7)
 # Of several dates in a sentence the most exact is the event's; of as exact ones the first.
 _EXACT: Final = ("day", "week", "month", "range", "season", "quarter", "half", "year", "decade")
 _NUMBER: Final = re.compile(r"\d|[〇零一二三四五六七八九十]")
-# `the bell of 1886`, `the 1991 agreement`.
-_OF: Final = re.compile(r"(?P<of>\bof\s+)$|(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
-_BOUND: Final = re.compile(
-    r"\b(?:until|till|up\s+to|(?P<since>since))\s+(?:the\s+)?(?:(?:very\s+)?(?:late|early|end\s+of|beginning\s+of|"
-    r"start\s+of|mid)[\s-]+)?(?:in|on)?\s*$",
-    re.I,
-)
 # A clause that no comma ends before the time: `the mayor, who was born in 1949`.
 _RELATIVE: Final = re.compile(
     r"(?:\b(?:who|whose|whom|which)\b|\b(?<!said )(?<!told )(?<!announced )that\s+"
     r"(?:was|were|had|ran|stood|hung|\w+ed)\b)[^,;:]*$"
 )
-_FIRST_PERSON: Final = re.compile(r"^[^\"“`]*\bI(?:['’]\w+)?\b")
-
 DateFrom = Literal["text", "document"]
 
 
@@ -60,16 +51,14 @@ class Carried:
 def own_dating(said: str, times: Sequence[When], published: date | None) -> Dating | None:
     """The date that a sentence gives its event: the most exact; a later one than the report's only where planned.
 
-    A time that the text speaks before or after of gives way to one that it speaks at. A time until which something
-    lasted is none, and an old one in a relative clause is of that clause.
+    A time that the text speaks before or after of gives way to one that it speaks at. An old one in a relative clause
+    is of that clause.
     """
     ahead = plans(said)
     found: list[tuple[bool, bool, int, int, str]] = []
     for when in times:
         days = period(value) if (value := timex(when)) else None
-        if days is None or _spans(days, published) or _names_thing(said, when, days):
-            continue
-        if _bounds(said, when) or _in_clause(said, when, days, published):
+        if days is None or _spans(days, published) or _in_clause(said, when, days, published):
             continue
         later = published is not None and days.from_day > published
         if later and not ahead and when.open and (days := _year_before(days)) is not None:
@@ -97,16 +86,14 @@ def known_days(passage: Passage) -> list[Period]:
 
 
 def undatable(said: str, when: When) -> bool:
-    """Whether a time shows that a sentence is not of the day of its report: it tells how long something lasts.
+    """Whether a time shows that a sentence is not of the day of its report: it is flawed, or all that is told is of it.
 
     Where the time is of a relative clause, what stands before that has to tell something.
     """
     if when.flaw:
         return True
     clause = _RELATIVE.search(said, 0, when.start)
-    if clause is not None:
-        return telling(said[: clause.start()].rstrip(" ,") + ".") is None
-    return _bounds(said, when)
+    return clause is not None and telling(said[: clause.start()].rstrip(" ,") + ".") is None
 
 
 def borrowed(
@@ -122,23 +109,17 @@ def borrowed(
     before = carried.dating
     if before and carried.line == sentence.line and not before.expected and len(before.timex) == len("2024-03-02"):
         return before
-    if passage.published is None or passage.start + sentence.start > LEAD or gone(sentence.text):
+    if passage.published is None or passage.start + sentence.start > LEAD:
         return None
-    if passage.start and _FIRST_PERSON.search(sentence.text):
-        return None  # A long turn of a conversation, or a memory.
     return news or Dating(passage.published.isoformat(), "document")
 
 
-def is_background(sentence: Sentence, own: Dating, published: date | None, place: int) -> bool:
-    """Whether the date in one of the first sentences of a report is too old to be that of its news.
-
-    So it is in the very first where it is vague, and where the sentence tells in the present perfect what is new.
-    """
+def is_background(own: Dating, published: date | None, place: int) -> bool:
+    """Whether the date in the first sentence of a report is too old, and too vague, to be that of its news."""
     days = period(own.timex)
-    if published is None or days is None or own.expected or days.to_day >= published or place > OPENING:
+    if published is None or days is None or own.expected or days.to_day >= published:
         return False
-    vague = place == 0 and days.to_day - days.from_day > _MONTH
-    return vague or (published - days.to_day > _MONTH and perfect(sentence.text))
+    return place == 0 and days.to_day - days.from_day > _MONTH
 
 
 def news_day(own: Dating, published: date | None) -> Dating | None:
@@ -147,28 +128,6 @@ def news_day(own: Dating, published: date | None) -> Dating | None:
     if published is None or days is None or own.expected or days.precision != "day":
         return None
     return own if timedelta(0) <= published - days.from_day <= _WEEK else None
-
-
-def moved_on(own: Dating, published: date | None) -> Dating:
-    """The date of a plan; what falls in the week before is of the week to come: `let's meet on Saturday`."""
-    days = period(own.timex)
-    if published is None or days is None or days.to_day >= published or published - days.from_day > _WEEK:
-        return own
-    if days.to_day > date.max - _WEEK:
-        return own
-    return Dating(of_days(days.from_day + _WEEK, days.to_day + _WEEK), "text", expected=True)
-
-
-def _names_thing(said: str, when: When, days: Period) -> bool:
-    """Whether a year tells which thing is meant, not when it was."""
-    before = _OF.search(said, 0, when.start) if days.precision == "year" else None
-    return before is not None and (before["of"] is not None or re.match(r"\s+[A-Za-z]", said[when.end :]) is not None)
-
-
-def _bounds(said: str, when: When) -> bool:
-    """Whether a time ends how long something lasts, or begins it: `until 1949`; not what `has` been so since."""
-    bound = _BOUND.search(said, 0, when.start)
-    return bound is not None and not (bound["since"] and (perfect(said) or gone(said)))
 
 
 def _in_clause(said: str, when: When, days: Period, published: date | None) -> bool:

@@ -35,7 +35,7 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What finds them.
 
     name: ClassVar[str] = "find_events"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at", "utc_offset")
     key: ClassVar[str] = "chunk_id"

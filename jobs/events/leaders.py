@@ -22,7 +22,6 @@ from quern.indexes.vectors import Floats, Positions
 Bools = npt.NDArray[np.bool_]
 _BLOCK: Final = 256
 _WIDTH: Final = 8192
-_ROUNDED: Final = 1e-5
 NEW: Final = -1
 """The leader before of a report that was not there, or whose leader is gone."""
 
@@ -42,7 +41,8 @@ class Dated:
         """Whether each of `rows` and each of `others` are of one event, shape (rows, others)."""
         cosine = np.asarray(self.vectors[rows]) @ np.asarray(self.vectors[others]).T
         near: Bools = cosine > same
-        for row, other in np.argwhere(np.abs(cosine - same) < _ROUNDED):
+        # So near to the bound, a product of matrices may round otherwise than that of two vectors.
+        for row, other in np.argwhere(np.abs(cosine - same) < 1e-5):
             near[row, other] = self._cosine(rows[row], others[other]) > same
         at_once = (self.first[rows, None] <= self.last[others]) & (self.first[others] <= self.last[rows, None])
         return near & at_once

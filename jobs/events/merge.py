@@ -32,7 +32,6 @@ from quern.schemas.tables.events import SOURCE
 
 _DAY_US: Final = 86_400_000_000
 _SOURCE: Final = ("event_id", "chunk_id", "doc_id", "start", "end")
-_MOST_ENTITIES: Final = 24
 
 
 @dataclass(frozen=True)
@@ -194,7 +193,7 @@ def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
 def _names(counts: Positions, entities: pa.Array) -> pa.Array:
     """The names that the reports of each event give, each once."""
     given = iter(entities.to_pylist())
-    named = [list(dict.fromkeys(chain.from_iterable(islice(given, count))))[:_MOST_ENTITIES] for count in counts]
+    named = [list(dict.fromkeys(chain.from_iterable(islice(given, count))))[:24] for count in counts]
     return pa.array(named, pa.list_(pa.string()))
 
 

@@ -18,7 +18,6 @@ from quern.jobs.tasks.prompts import quoted
 from quern.jobs.tasks.task import Checked, Problem, Task
 
 _LONGEST_TITLE: Final = 300
-_MOST_ENTITIES: Final = 12
 
 
 class ChunkEvent(BaseModel):
@@ -35,9 +34,7 @@ class ChunkEvent(BaseModel):
     title: str = Field(
         description="What happened, in at most twenty words.", json_schema_extra={"maxLength": _LONGEST_TITLE}
     )
-    entities: list[str] = Field(
-        description="Names of those that it is about.", json_schema_extra={"maxItems": _MOST_ENTITIES}
-    )
+    entities: list[str] = Field(description="Names of those that it is about.", json_schema_extra={"maxItems": 12})
     date_from: Literal["text", "document"] = Field("text", description="Where the date was taken from.")
     expected: bool = Field(False, description="Whether it is planned for later than the report.")
 

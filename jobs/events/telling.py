@@ -1,6 +1,6 @@
 """Whether a sentence tells that something happened, or is planned: by its finite verb, in English and Chinese.
 
-General statements, questions, headings and conditions tell no event. There is no tagger: auxiliaries, irregular pasts
+Questions and headings tell no event. There is no tagger: auxiliaries, irregular pasts
 and the word before a participle decide.
 """
 
@@ -10,10 +10,10 @@ import re
 from typing import Final, Literal
 
 from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PRONOUNS, QUESTION_WORDS, is_past
-from quern.schemas.words.scripts import HAN, HAN_CHARACTER
+from quern.schemas.words.scripts import HAN_CHARACTER
 
 Telling = Literal["past", "state", "plan", "present"]
-"""What is told: what happened; how things were, which is an event only with a date of its own; what is planned; or
+"""What is told: what happened; how things were, in Chinese, an event only with a date of its own; what is planned; or
 in the present tense of headlines."""
 
 _PARTICIPLE: Final = rf"(?:\w+ed|{'|'.join(sorted(PARTICIPLES))})\b"
@@ -22,15 +22,7 @@ _DONE: Final = rf"(?:\s+(?:not|never|also|already|since|now|just|\w+ly))*\s+(?:b
 _PERFECT: Final = re.compile(
     rf"(?<!may )(?<!might )(?<!could )(?<!would )(?<!should )(?<!must )(?<!to )\b(?:has|have|had|['’]ve){_DONE}", re.I
 )
-_PERFECT_NOW: Final = re.compile(rf"\b(?:has|have){_DONE}", re.I)
-_PERFECT_PAST: Final = re.compile(rf"\bhad{_DONE}", re.I)
 _PASSIVE: Final = re.compile(rf"\b(?:was|were|got){_DONE}", re.I)
-_NOT_GONE: Final = re.compile(r"\b(?:said|says|told|announced|reported|added|has|have|was|were|will)\b", re.I)
-# How long something has lasted: no event of a day.
-_LASTS: Final = re.compile(
-    r"\bfor\s+(?:[\w-]+\s+){1,4}(?:years|months|decades|centuries)\b|\b(?:has|have|['’]ve)\b.*\bsince\b", re.I
-)
-_STATE: Final = re.compile(r"\b(?:was|were|had|did|could)\b", re.I)
 _PLAN: Final = re.compile(
     r"\b(?:will|shall|going\s+to|['’]ll)\b|\b(?:is|are|was|were|be)\s+(?:\w+ly\s+)?(?:due|set|expected|to\s+\w+)\b"
     r"|\b(?:plan|intend|aim|hope|expect|propose|schedul)(?:s|ed|d|ned|ing|ning)?\s+(?:to|for|on|in|by|next)\b"
@@ -45,26 +37,18 @@ _ADJECTIVAL: Final = (CLOSED - PRONOUNS - QUESTION_WORDS) | {"more", "most", "le
 # The same form is a noun or a present as often.
 _DOUBTFUL: Final = frozenset("bet bound ground hit hurt left lit put quit saw set shot shut split spread".split())
 _PRESENT_BE: Final = frozenset("is are am be being".split())
-_CONDITION: Final = re.compile(r"(?:if|unless|whether|when(?:ever)?|should|suppose|imagine)\b", re.I)
-_GENERAL: Final = re.compile(
-    r"\b(?:usually|normally|generally|often|sometimes|always|every|each|would|might|may|can(?:not)?|should|must)\b",
-    re.I,
-)
 _HEADLINE: Final = re.compile(r"[A-Z0-9]\S*(?:\s+\S+){0,7}?\s+(?P<verb>[a-z]{2,}s)\s+\S|[A-Z].*\bto\s+[a-z]{3,}\b")
 # Frequent words in -s that are no verbs.
 _NO_VERB: Final = frozenset(
     "is was has does its his this thus as us always news series years months weeks days hours minutes".split()
 )
 _QUESTION: Final = re.compile(r"[?？][^\w?？]*$")
-_ASKED_ZH: Final = re.compile("[吗呢][。！]?$|^(?:为什么|怎么|如何|什么|谁|哪)")
 # Marks of what happened: aspect, passive, verbs of news. A sentence of news without one of them is judged by its lead.
 _PAST_ZH: Final = re.compile(
     "了|过(?![程去渡滤于分度敏])|已|曾|被|获|遭|[发公宣颁]布|宣告|举[行办]|召开|开[始幕馆台业工通播放园]|完[成工]|竣工|启[动用]|成立|签[署订约]|"
     "发[生现起]|出[现生版任席]|起火|抵达|当选|任命|逝世|去世|投[产入运]|建成|落成|通[过车航]|批准|达成|收购|关闭|恢复|首[次演发航]|"
     "[说称]：|表示|指出|介绍|透露|增至|降至|升至|突破|夺[得冠]|击败|辞职|捐赠|捐出|结束|扑灭|受[伤损]|死亡|倒塌|沉没|展出|亮相|上映|揭[牌幕]"
 )
-_NEGATED_ZH: Final = re.compile("(?:没有?|未|不[曾再]?)[^，。；：]*")
-_IS_ZH: Final = re.compile(f"^[{HAN}《》“”·A-Za-z0-9]{{1,14}}(?:，[^，。]{{0,20}}，)?是(?!在|因|为了|由于)")
 
 
 def telling(sentence: str) -> Telling | None:
@@ -74,24 +58,14 @@ def telling(sentence: str) -> Telling | None:
     return _chinese(sentence) if len(HAN_CHARACTER.findall(sentence)) * 3 > len(sentence) else _english(sentence)
 
 
-def perfect(sentence: str) -> bool:
-    """Whether a sentence tells in the present perfect: what is new, whatever day it names beside."""
-    return _PERFECT_NOW.search(sentence) is not None
-
-
-def gone(sentence: str) -> bool:
-    """Whether a sentence tells, in the past perfect alone, of what lay before the time that it is told of."""
-    return bool(_PERFECT_PAST.search(sentence)) and not _NOT_GONE.search(_PERFECT_PAST.sub("", sentence))
-
-
 def plans(sentence: str) -> bool:
     """Whether a sentence speaks plainly of what is to come."""
     return bool(_PLAN.search(sentence) or _PLAN_ZH.search(sentence))
 
 
 def telling_chinese(clause: str) -> bool:
-    """Whether a Chinese clause has a mark of what happened, that nothing before it in the clause negates."""
-    return _PAST_ZH.search(_NEGATED_ZH.sub("", clause)) is not None
+    """Whether a Chinese clause has a mark of what happened."""
+    return _PAST_ZH.search(clause) is not None
 
 
 def headline(line: str) -> bool:
@@ -104,13 +78,11 @@ def headline(line: str) -> bool:
 
 def _english(sentence: str) -> Telling | None:
     words = _WORD.findall(sentence)
-    if len(words) < 4 or _CONDITION.match(sentence):
+    if len(words) < 4:
         return None
     if _PASSIVE.search(sentence) or _PERFECT.search(sentence) or _simple_past(words):
-        return "state" if _LASTS.search(sentence) else "past"
-    if _PLAN.search(sentence) and not _GENERAL.search(sentence):
-        return "plan"
-    return "state" if _STATE.search(sentence) else None
+        return "past"
+    return "plan" if _PLAN.search(sentence) else None
 
 
 def _simple_past(words: list[str]) -> bool:
@@ -128,11 +100,8 @@ def _simple_past(words: list[str]) -> bool:
 
 
 def _chinese(sentence: str) -> Telling | None:
-    if len(HAN_CHARACTER.findall(sentence)) < 6 or _ASKED_ZH.search(sentence):
+    if len(HAN_CHARACTER.findall(sentence)) < 6:
         return None
-    past = telling_chinese(sentence)
-    if _IS_ZH.match(sentence) and not re.search("了|于", sentence):
-        return None
-    if past:
+    if telling_chinese(sentence):
         return "past"
     return "plan" if _PLAN_ZH.search(sentence) else "state"

@@ -22,7 +22,7 @@ _CLAUSE: Final = re.compile(
 )
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _COMMA_ZH: Final = re.compile("[，；：]")
-_REPORTS_ZH: Final = re.compile("(?:宣布|表示|说|介绍|指出|透露|认为|称)$")
+_REPORTS_ZH: Final = tuple("宣布 表示 说 介绍 指出 透露 认为 称".split())
 _TRAILING: Final = re.compile(
     r"[\s,;:，、；：—–-]+$|\s+(?:and|or|but|of|the|a|an|to|in|on|at|by|for|with|from|that|which|as)$", re.I
 )
@@ -57,7 +57,7 @@ def _chinese(text: str, most: int) -> str:
     """The clause that tells what happened, with those after it as far as they fit."""
     clauses = [clause for clause in _COMMA_ZH.split(text) if clause]
     tells = [n for n, clause in enumerate(clauses) if telling_chinese(clause)]
-    said = [n for n in tells if not _REPORTS_ZH.search(clauses[n])]
+    said = [n for n in tells if not clauses[n].endswith(_REPORTS_ZH)]
     first = next(iter(said or tells), 0)
     kept = clauses[first]
     for clause in clauses[first + 1 :]:

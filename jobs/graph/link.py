@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.disk import mapped
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob

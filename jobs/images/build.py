@@ -8,7 +8,6 @@ depend on the same are taken over.
 from __future__ import annotations
 
 import json
-import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -32,9 +31,6 @@ from quern.schemas.tables import IMAGES, Table
 
 _READ: Final = ("doc_id", "site", "text", "digest", "images", "duplicate_of")
 _SAID: Final = ("url", "alt", "caption", "width", "height", "link", "heading", "before", "after")
-_NO_LETTER: Final = re.compile(r"[\W_]+")
-# Letters of a neighbouring paragraph by which it is found in the main text: two seldom begin with the same sixty.
-_KNOWN_BY: Final = 60
 
 Row = dict[str, Any]
 
@@ -160,7 +156,9 @@ class Lines:
 
     def span(self, opening: str | None) -> tuple[int, int] | None:
         """Characters of the paragraph that begins so, or holds it; null if there is none."""
-        wanted = _squashed(opening or "")[:_KNOWN_BY]
+        # Letters of a neighbouring paragraph by which it is found in the main text: two seldom begin with the same
+        # sixty.
+        wanted = _squashed(opening or "")[:60]
         at = self._letters.find(wanted) if wanted else -1
         if at < 0:
             return None
@@ -169,7 +167,7 @@ class Lines:
 
 
 def _squashed(text: str) -> str:
-    return _NO_LETTER.sub("", text).casefold()
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 100
 # Pixels of the longer side: as wide as the report's column on a phone, twice. Some 60 kB.
 _SIDE: Final = 640
-_QUALITY: Final = 80
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def encoded_anew(body: bytes, least_side: int) -> Jpeg | None:
         page = Image.new("RGB", small.size, "white")
         page.paste(small, mask=small.getchannel("A"))
         out = io.BytesIO()
-        page.save(out, "JPEG", quality=_QUALITY, optimize=True)
+        page.save(out, "JPEG", quality=80, optimize=True)
     except (
         UnidentifiedImageError,
         Image.DecompressionBombError,

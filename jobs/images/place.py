@@ -28,13 +28,8 @@ Mask = npt.NDArray[np.bool_]
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 _IMAGE, _TITLE, _TEXT = 0.8, 0.1, 0.1
-# How far towards 1 an image is like a paragraph that quotes what its page sets it beside; set by hand.
-_BESIDE: Final = 0.5
 _FOLLOWING: Final = 0.5  # What the paragraph after an image counts, of one before it.
 _WORDS: Final = 0.5  # Share of words in the likeness of two texts; the rest is the cosine's.
-# Share of a text's letters that a model knows, below which its vector says nothing: all such texts are alike to it.
-_READABLE: Final = 0.5
-_MOST_REMEMBERED: Final = 20_000
 
 
 class Model(Protocol):
@@ -58,11 +53,13 @@ class Remembered:
         """The vectors of `texts`, shape (texts, d)."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            if len(self._known) + len(new) > _MOST_REMEMBERED:
+            if len(self._known) + len(new) > 20_000:
                 self._known.clear()
                 new = list(dict.fromkeys(texts))
             vectors = self._model.encode(new)
-            vectors[self._model.readable(new) < _READABLE] = np.nan
+            # Share of a text's letters that a model knows, below which its vector says nothing: all such texts are
+            # alike to it.
+            vectors[self._model.readable(new) < 0.5] = np.nan
             self._known.update(zip(new, vectors, strict=True))
         return np.array([self._known[text] for text in texts])
 
@@ -122,7 +119,8 @@ def likeness(
     if seen is not None:
         own = _first(seen, own)
     if beside is not None:
-        own = np.where(beside, own + _BESIDE * (1 - own), own)
+        # How far towards 1 an image is like a paragraph that quotes what its page sets it beside; set by hand.
+        own = np.where(beside, own + 0.5 * (1 - own), own)
     title = _first(_cosines(paragraphs, [image.title for image in images], encode), own)
     text = _first(_cosines(paragraphs, [image.opening for image in images], encode), own)
     return np.asarray(np.clip(_IMAGE * own + _TITLE * title + _TEXT * text, 0.0, 1.0), dtype=np.float64)

@@ -14,9 +14,6 @@ from quern.jobs.text.stems import content_words
 _SIDES: Final = re.compile(r"(?<![^\W_])(\d{1,5})x(\d{1,5})(?![^\W_])", re.I)
 _WIDTHS: Final = frozenset({"w", "width"})
 _HEIGHTS: Final = frozenset({"h", "height"})
-# Pixels below which two numbers joined by an x are the shape of an image, such as 16x9, and not its size.
-_SHAPE: Final = 20
-_LARGEST: Final = 65_535
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TRACKERS: Final = frozenset({"beacon", "impression", "pixel", "tracker", "tracking"})
 _ICONS: Final = frozenset(
@@ -44,14 +41,15 @@ class Picture:
         path, query = _parts(self.url)
         widths, heights = [self.width or 0], [self.height or 0]
         for width, height in (map(int, sides) for sides in _SIDES.findall(path)):
-            if max(width, height) >= _SHAPE:
+            # Pixels below which two numbers joined by an x are the shape of an image, such as 16x9, and not its size.
+            if max(width, height) >= 20:
                 widths.append(width)
                 heights.append(height)
         for name, value in query:
             if value.isascii() and value.isdigit() and len(value) < 6:
                 widths += [int(value)] * (name in _WIDTHS)
                 heights += [int(value)] * (name in _HEIGHTS)
-        return tuple(max(n for n in told if n <= _LARGEST) or None for told in (widths, heights))  # type: ignore[return-value]
+        return tuple(max(n for n in told if n <= 65_535) or None for told in (widths, heights))  # type: ignore[return-value]
 
     @cached_property
     def described(self) -> bool:
@@ -99,8 +97,6 @@ _CREDIT: Final = re.compile(
     r"(?:\s+(?:credit|courtesy|illustration))*\s*(?:[:/]|\bby\b).*$|[\s(\[（【]*(?:图片来源|图源|摄影|图/|图：).*$",
     re.I | re.S,
 )
-# A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
-_DESCRIBES: Final = 15
 
 
 def description(alt: str | None, caption: str | None) -> str:
@@ -113,5 +109,6 @@ def description(alt: str | None, caption: str | None) -> str:
 
 
 def _without_credit(caption: str) -> str:
-    credit = _CREDIT.search(caption, _DESCRIBES)
+    # A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
+    credit = _CREDIT.search(caption, 15)
     return caption[: credit.start()].rstrip() if credit else caption

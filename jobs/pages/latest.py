@@ -25,7 +25,8 @@ from quern.jobs.pages.formats.files import MARKDOWN, MARKDOWN_TYPE, MDX_TYPE
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.inputs import kind_of
 from quern.jobs.text.markdown import given_markdown
-from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
+from quern.schemas.digests import FINGERPRINT_BYTES
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.tables import PAGES, TIMESTAMP
 
 _NEVER: Final = np.iinfo(np.int64).min

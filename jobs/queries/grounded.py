@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -11,11 +10,10 @@ from typing import Final
 
 from quern.jobs.queries.rules.units import WORD
 from quern.schemas.words.scripts import CJK
-from quern.schemas.words.terms import STOP_WORDS
+from quern.schemas.words.terms import STOP_WORDS, fold
 
 # An answer of so many words may have a third more words of the passage between them: what a writer leaves out.
 _SLACK: Final = 4 / 3
-_MARKS: Final = re.compile("[\u0300-\u036f]+")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 # The two ways of writing a number that differ in nothing else: 1,892 and 1892.
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -58,7 +56,7 @@ def groundedness(answer: str, passage: str) -> float:
     stretch = said[start : start + int(len(wanted) * _SLACK)]
     matched, span = _aligned(wanted, stretch)
     rest = Counter(wanted) - Counter(matched)
-    names = {_fold(name) for name in _NAME.findall(answer[1:])}
+    names = {fold(name).casefold() for name in _NAME.findall(answer[1:])}
     if any(_is_critical(word, names) for word in rest) or _negated(wanted) != _negated(span):
         return 0.0
     return len(matched) / len(wanted)
@@ -119,10 +117,6 @@ def _negated(words: Sequence[str]) -> int:
     return sum(word in _NEGATIONS for word in words)
 
 
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", _MARKS.sub("", unicodedata.normalize("NFKD", text))).casefold()
-
-
 def _words(text: str) -> list[str]:
-    plain = _SIGN.sub("minus ", _THOUSANDS.sub("", _fold(text).replace("%", " percent ")))
+    plain = _SIGN.sub("minus ", _THOUSANDS.sub("", fold(text).casefold().replace("%", " percent ")))
     return [_POSSESSIVE.sub("", word.replace("\u2019", "'")) for word in WORD.findall(plain)]

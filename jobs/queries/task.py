@@ -15,12 +15,10 @@ from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, written_pairs
 from quern.jobs.tasks.prompts import disarmed, quoted
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.spaces import squeeze
+from quern.schemas.words.lines import one_line
 
-GROUNDED: Final = 0.8
 _LONGEST_QUESTION: Final = 400
 _LONGEST_ANSWER: Final = 1000
-_LONGEST_TITLE: Final = 300
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class ChunkContext:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
-        title = quoted(self.title, _LONGEST_TITLE) if self.title else None
+        title = quoted(self.title, 300) if self.title else None
         return {"text": disarmed(self.text), "title": title, "published_at": self.published_at}
 
 
@@ -88,18 +86,12 @@ Return JSON: {"pairs": [{"question": "...", "answer": "..."}, ...]}
 """
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # A question about the passage as such is found by nobody who has not seen it.
 _POINTS_AT_PASSAGE = re.compile(
     r"\b(?:(?:this|the|given|above) (?:passage|excerpt|paragraph|snippet)|(?:this|given|above) text)\b"
     r"|(?:本段|这段|该段|上述)(?:文字|文本|话|内容)|本文|上文",
     re.IGNORECASE,
 )
-
-
-def _one_line(text: str) -> str:
-    """`text` without control characters and repeated white space."""
-    return squeeze(_CONTROL.sub(" ", text))
 
 
 @dataclass(frozen=True)
@@ -123,14 +115,14 @@ class _Doc2Query:
             if problem:
                 problems.append(problem)
             else:
-                good.append(Pair(question=_one_line(pair.question), answer=_one_line(pair.answer)))
+                good.append(Pair(question=one_line(pair.question), answer=one_line(pair.answer)))
         if not pairs.pairs:
             problems.append(Problem("no_pairs", "there are no pairs; write at least one about what the passage says"))
         return Checked(self.join(Pairs(pairs=[]), Pairs(pairs=good)) if good else None, tuple(problems))
 
     def _problem(self, chunk: ChunkContext, pair: Pair) -> Problem | None:
         told = f"question {pair.question[:200]!r}, answer {pair.answer[:200]!r}"
-        if not _one_line(pair.question) or not _one_line(pair.answer):
+        if not one_line(pair.question) or not one_line(pair.answer):
             return Problem("empty_pair", f"{told}: one of them is empty")
         if len(pair.question) > _LONGEST_QUESTION or len(pair.answer) > _LONGEST_ANSWER:
             return Problem("too_long", f"{told}: over {_LONGEST_QUESTION} or {_LONGEST_ANSWER} characters")
@@ -158,10 +150,7 @@ class _Doc2Query:
 
 
 def doc2query(
-    most: int,
-    near_identical: float = NEAR_IDENTICAL,
-    grounded: float = GROUNDED,
-    form: SearchForm | None = None,
+    most: int, near_identical: float = NEAR_IDENTICAL, grounded: float = 0.8, form: SearchForm | None = None
 ) -> Task[ChunkContext, Pairs]:
     """The task of writing at most `most` pairs of a chunk (the paper's M).
 

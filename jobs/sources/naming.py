@@ -22,7 +22,6 @@ from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
-MOST_NAMES: Final = 5
 _LONGEST: Final = 300
 
 
@@ -45,7 +44,7 @@ class NamedSources(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    sources: list[NamedSource] = Field(json_schema_extra={"maxItems": MOST_NAMES})
+    sources: list[NamedSource] = Field(json_schema_extra={"maxItems": 5})
 
 
 @dataclass(frozen=True)
@@ -131,9 +130,6 @@ def checked_names(given: NamingInput, output: NamedSources) -> Checked[NamedSour
 NAMING: Final = Task("source_naming", 1, NAMING_PROMPT, NamedSources, naming, checked_names)
 
 
-MOST_INTENTS: Final = 5
-
-
 class Intent(BaseModel):
     """One thing that a question wants, and the query by which it is looked for."""
 
@@ -148,7 +144,7 @@ class Intents(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    intents: list[Intent] = Field(json_schema_extra={"maxItems": MOST_INTENTS})
+    intents: list[Intent] = Field(json_schema_extra={"maxItems": 5})
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ from quern.jobs.tasks.task import Checked, Input, Output, Problem, Task
 
 # Inputs given to a model that takes them a slab at a time; their conversations, some 4 kB each, are held meanwhile.
 _SLAB: Final = 50_000
-_PROBLEMS_SHOWN: Final = 8
-_REPLY_LENGTH: Final = 6000
 _THOUGHT_ENDS: Final = "</think>"
 _HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
@@ -42,14 +40,14 @@ class Conversation(Generic[Input, Output]):
         prompt = (*map(dict, task.preface), {"role": "user", "content": task.render(self.given)})
         if not self.problems:
             return prompt
-        wrong = "\n".join(f"- {p.detail}" for p in self.problems[:_PROBLEMS_SHOWN])
+        wrong = "\n".join(f"- {p.detail}" for p in self.problems[:8])
         wanted = (
             "Everything else was kept. Return JSON of the same form that holds only what replaces these."
             if self.good is not None
             else "Return the whole JSON again, corrected, and nothing beside it."
         )
         again = {"role": "user", "content": f"Your reply cannot be used as it is:\n{wrong}\n{wanted}"}
-        said = {"role": "assistant", "content": self.said[:_REPLY_LENGTH] or "{}"}
+        said = {"role": "assistant", "content": self.said[:6000] or "{}"}
         return (*prompt, said, again)
 
 

@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 
 _MADE: Final = pa.schema([("output", pa.string()), ("by", pa.string())])
 _PRINT: Final = np.dtype((np.void, FINGERPRINT_BYTES))
-_MOST_PENDING: Final = 4096
 
 
 def identity_of(given: object) -> object:
@@ -69,7 +68,7 @@ class StepMemo(Generic[Output]):
         self._place = place
         self._directory = place.root / step.folder
         self._memo, self._output = Memo(self._directory), step.output
-        self._writer = MemoWriter(self._directory, _MADE, _MOST_PENDING)
+        self._writer = MemoWriter(self._directory, _MADE, most=4096)
 
     def known(self, prints: Fingerprints) -> list[Output | None]:
         """What is remembered of each input; None where nothing is, or what is there cannot be read as an output."""

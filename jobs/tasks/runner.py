@@ -48,10 +48,7 @@ class Reasoner:
     """
 
     def __init__(
-        self,
-        generator: GeneratorSettings | None = None,
-        engine: EngineSettings | None = None,
-        memo: Path | None = None,
+        self, generator: GeneratorSettings | None = None, engine: EngineSettings | None = None, memo: Path | None = None
     ) -> None:
         """Without settings, rules.
 

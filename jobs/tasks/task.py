@@ -62,35 +62,27 @@ def _never(_: Any) -> bool:
 
 @dataclass(frozen=True)
 class Task(Generic[Input, Output]):
-    """One reasoning step, declared once for every generator.
+    """One reasoning step, declared once for every generator."""
 
-    Attributes:
-        name: Name in logs, memo and rejects.
-        version: Raised when a rule outside of this package gives another result; within it the digest of its sources
-            tells (`.rules`).
-        prompt: Jinja template over the fields of the input and `constants`, for generators with a language model.
-        output: What every generator must return; its JSON schema constrains decoding.
-        rule: The deterministic generator that needs no model.
-        check: What of a model's output is usable for an input, and what is wrong with the rest.
-        join: One output of what was good before and what was good in a corrected reply.
-        enough: Whether an output needs no more, whatever was wrong beside it.
-        constants: Values for the prompt and the rule that are the same for every input.
-        show: The fields of an input that the prompt shows; its `quoted` ones where it has them, else all.
-        preface: Messages before the prompt of a conversation: an instruction, and examples with their replies.
-        ahead: All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
-    """
-
-    name: str
+    name: str  # Name in logs, memo and rejects.
+    # Raised when a rule outside of this package gives another result; within it the digest of its sources tells
+    # (`.rules`).
     version: int
-    prompt: str
-    output: type[Output]
-    rule: Callable[[Input], Output]
+    prompt: str  # Jinja template over the fields of the input and `constants`, for generators with a language model.
+    output: type[Output]  # What every generator must return; its JSON schema constrains decoding.
+    rule: Callable[[Input], Output]  # The deterministic generator that needs no model.
+    # What of a model's output is usable for an input, and what is wrong with the rest.
     check: Callable[[Input, Output], Checked[Output]] = _accept
+    # One output of what was good before and what was good in a corrected reply.
     join: Callable[[Output, Output], Output] = _later
-    enough: Callable[[Output], bool] = _never
+    enough: Callable[[Output], bool] = _never  # Whether an output needs no more, whatever was wrong beside it.
+    # Values for the prompt and the rule that are the same for every input.
     constants: Mapping[str, object] = field(default_factory=dict)
+    # The fields of an input that the prompt shows; its `quoted` ones where it has them, else all.
     show: Callable[[Input], Mapping[str, object]] = _fields
+    # Messages before the prompt of a conversation: an instruction, and examples with their replies.
     preface: Sequence[Mapping[str, str]] = ()
+    # All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
 
     def render(self, given: Input) -> str:

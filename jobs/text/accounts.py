@@ -44,8 +44,7 @@ _ISSUERS: Final = (
 _DOUBLED: Final = str.maketrans("0123456789", "0246813579")
 
 _IBAN: Final = re.compile(
-    r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![A-Za-z0-9])",
-    re.ASCII,
+    r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![A-Za-z0-9])", re.ASCII
 )
 # Characters of an IBAN by country: SWIFT IBAN Registry (ISO 13616).
 _IBAN_LENGTHS: Final = {

@@ -22,16 +22,9 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LABELS: Final = {
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-    "iso8859-9": "cp1254",
-    "tis-620": "cp874",
-}
+    "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
+    "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254", "tis-620": "cp874",
+}  # fmt: skip
 # Encodings that no browser reads, and that turn harmless bytes into markup.
 _NEVER: Final = frozenset({"utf-7", "punycode", "idna", "unicode_escape", "raw-unicode-escape", "raw_unicode_escape"})
 _META: Final = re.compile(
@@ -42,29 +35,13 @@ _MARKUP: Final = re.compile(rb"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.I | re.
 _HIGH: Final = re.compile(rb"[\x80-\xff]+")
 # Encodings of one byte a character, which decode almost anything and so prove nothing.
 _SINGLE_BYTE: Final = [
-    "cp1250",
-    "cp1251",
-    "cp1252",
-    "cp1253",
-    "cp1254",
-    "cp1255",
-    "cp1256",
-    "koi8_r",
-    "iso8859_2",
-    "iso8859_7",
-]
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2", "iso8859_7",
+]  # fmt: skip
 _HEAD_BYTES: Final = 4096
 _SAMPLE_BYTES: Final = 100_000
-_CHARACTERS: Final = 20_000
 # Least share of common characters, in the order in which the encodings exclude one another.
 _CJK: Final = {"cp932": 0.8, "euc_jp": 0.8, "cp949": 0.95, "gb18030": 0.7, "big5hkscs": 0.7}
-_COMMON: Final = {
-    "cp949": ("euc_kr", 0xB0, 0xC8),
-    "gb18030": ("gb2312", 0xB0, 0xD7),
-    "big5hkscs": ("big5", 0xA4, 0xC6),
-}
-_KANA: Final = 0.2
-_EVIDENCE: Final = 4
+_COMMON: Final = {"cp949": ("euc_kr", 0xB0, 0xC8), "gb18030": ("gb2312", 0xB0, 0xD7), "big5hkscs": ("big5", 0xA4, 0xC6)}
 
 
 def _codec(label: str | None) -> str | None:
@@ -107,12 +84,12 @@ def _share(text: str, codec: str) -> float:
     standard has its common characters in one block of lead bytes, that of Korean being the narrowest.
     """
     foreign = [c for c in text if c > "\x7f" and not ("\u3000" <= c <= "\u303f" or "\uff01" <= c <= "\uff5e")]
-    if len(foreign) < _EVIDENCE:
+    if len(foreign) < 4:  # Too few to tell by.
         return 0.0
     if codec in ("cp932", "euc_jp"):
         kana = sum("\u3041" <= c <= "\u30fe" for c in foreign)
         kanji = sum("\u4e00" <= c <= "\u9fff" for c in foreign)
-        return (kana + kanji) / len(foreign) if kana > _KANA * len(foreign) else 0.0
+        return (kana + kanji) / len(foreign) if 5 * kana > len(foreign) else 0.0
     standard, first, last = _COMMON[codec]
     return sum(_lead(c, standard, first, last) for c in foreign) / len(foreign)
 
@@ -122,7 +99,7 @@ def _cjk(sample: bytes, declared: list[str]) -> str | None:
     for codec in [*(c for c in declared if c in _CJK), *_CJK]:
         text = sample.decode(codec, "replace")
         # One character may be cut off at the end of the sample, and a large page may hold a few bad ones.
-        if text.count("\ufffd") <= max(1, len(text) // 2000) and _share(text[:_CHARACTERS], codec) >= _CJK[codec]:
+        if text.count("\ufffd") <= max(1, len(text) // 2000) and _share(text[:20_000], codec) >= _CJK[codec]:
             return codec
     return None
 

@@ -22,18 +22,19 @@ _DIGITS: Final = dict(zip("零〇一二三四五六七八九两兩", [0, 0, *ran
 )
 _UNITS: Final = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _LARGE: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-_FORMAL: Final = lazy_pattern("[壹贰叁肆伍陆柒捌玖貳參陸拾佰仟]")
+_FORMAL: Final = frozenset("壹贰叁肆伍陆柒捌玖貳參陸拾佰仟")
 _ALL: Final = "".join([*_DIGITS, *_UNITS, *_LARGE])
 _PLAIN: Final = "零〇一二三四五六七八九"
 
 # What counts with a digit before it. A unit of money, time or size may follow 个半 or 多.
-_MEASURES: Final = (
-    "年 月 日 天 岁 周年 小时 分钟 秒 点钟 点半 个 名 位 人 家 座 艘 辆 架 台 层 届 场 次 倍 成 "
-    "元 美元 欧元 英镑 日元 港元 克朗 块钱 万 亿 公里 千米 里 米 厘米 毫米 平方 立方 吨 公斤 千克 克 斤 升 毫升 度 "
-    "条 张 份 项 种 件 本 部 篇 首 支 枚 颗 套 间 所 户"
+_MEASURES: Final = tuple(
+    (
+        "年 月 日 天 岁 周年 小时 分钟 秒 点钟 点半 个 名 位 人 家 座 艘 辆 架 台 层 届 场 次 倍 成 "
+        "元 美元 欧元 英镑 日元 港元 克朗 块钱 万 亿 公里 千米 里 米 厘米 毫米 平方 立方 吨 公斤 千克 克 斤 升 毫升 度 "
+        "条 张 份 项 种 件 本 部 篇 首 支 枚 颗 套 间 所 户"
+    ).split()
 )
-_MEASURE: Final = lazy_pattern("|".join(sorted(_MEASURES.split(), key=len, reverse=True)))
-_MONEY: Final = lazy_pattern("[元圆块]|人民币|美元|欧元|英镑")
+_MONEY: Final = tuple("元 圆 块 人民币 美元 欧元 英镑".split())
 # Before a lone digit these make a name or the end of another word: 张三个子高, 星期五天气, 三番五次, 数十年.
 _NO_DIGIT_AFTER: Final = frozenset(
     "王李张刘陈杨赵黄周吴徐孙朱马胡郭林何高梁郑罗宋谢唐韩曹许邓萧冯曾程蔡彭潘袁于董余苏叶吕魏蒋田杜丁沈姜范江"
@@ -169,7 +170,7 @@ def _decimal(match: re.Match[str]) -> str:
     """三点五公里 is 3.5公里; 七点十分 and 三点意见 are none, and 一点一 is one only before a measure word."""
     number = value(match["whole"])
     after = match.string[match.end() : match.end() + 4]
-    if number is None or not (match["large"] or _MEASURE.match(after) or after[:1] in ("%", "％")):
+    if number is None or not (match["large"] or after.startswith(_MEASURES) or after[:1] in ("%", "％")):
         return match[0]
     return f"{number}{_digits('点', match['part'])}{match['large']}"
 
@@ -179,8 +180,8 @@ def _whole(match: re.Match[str], before: str) -> str:
     number = value(run)
     if number is None or (run[-1] == "十" and after[:1] in _AFTER_TEN):
         return match[0]
-    if _FORMAL.search(run):
-        return str(number) if len(run) > 1 and _MONEY.match(after) else match[0]
+    if not _FORMAL.isdisjoint(run):
+        return str(number) if len(run) > 1 and after.startswith(_MONEY) else match[0]
     if len(run) > 1:
         # 星期二十点 is ten o'clock on Tuesday.
         at = match.start()
@@ -188,7 +189,7 @@ def _whole(match: re.Match[str], before: str) -> str:
     day = before == "月" and after[:1] in ("日", "号")
     if before == "第" or day or (run == "一" and (after.startswith("月") or _is_hour(after))):
         return str(number)
-    if run in "一零〇" or before in _NO_DIGIT_AFTER or not (_MEASURE.match(after) or _is_hour(after)):
+    if run in "一零〇" or before in _NO_DIGIT_AFTER or not (after.startswith(_MEASURES) or _is_hour(after)):
         return run
     return str(number)
 

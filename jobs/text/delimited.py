@@ -22,8 +22,6 @@ _OTHERS: Final = (";", "\t", ",", "|")
 """What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
 _QUOTE: Final = '"'
 _BACKSLASH: Final = "\\"
-_MOST_PREAMBLE: Final = 50
-"""Lines before a header that are looked through for it."""
 _SAMPLE: Final = 1 << 16
 
 
@@ -187,7 +185,8 @@ def _dialect_of(
         return fits(names), len(names)
 
     first = skip or 0
-    lines = list(islice(io.StringIO(sample, newline=None), first, first + _MOST_PREAMBLE)) or [""]
+    # Fifty lines are looked through for a header.
+    lines = list(islice(io.StringIO(sample, newline=None), first, first + 50)) or [""]
     if skip is not None or _SEPARATOR.fullmatch(lines[0].rstrip()):
         lines = lines[:1]
     found = ((n, d) for n, line in enumerate(lines) for d in (usual, *_OTHERS) if worth(line, d)[0])

@@ -12,8 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# Characters from which on the text alone may decide, and after which more text changes nothing.
-_SURE: Final = 40
+# Characters after which more text changes nothing.
 _SAMPLE: Final = 500
 _TAG: Final = re.compile(r"^\s*([A-Za-z]{2})(?:[-_].*)?$")
 
@@ -88,7 +87,7 @@ def language_of(text: str, declared: str | None = None) -> tuple[str | None, str
     if not any(c.isalpha() for c in text):
         return by_tag
     best, share = _identifier().classify(text[:_SAMPLE])
-    if share >= 0.95 and len(text) >= _SURE:
+    if share >= 0.95 and len(text) >= 40:  # Shorter ones do not decide alone.
         return str(best), "text"
     if tag is not None and dict(_identifier().rank(text[:_SAMPLE])).get(tag, 0.0) >= 0.01:
         return by_tag

@@ -15,8 +15,6 @@ _MONTHS: Final = [month.lower() for month in MONTHS]
 _WEEKDAYS: Final = [day.lower() for day in WEEKDAYS]
 _ENGLISH: Final = {name[:length]: n for n, name in enumerate(_MONTHS, 1) for length in (3, len(name))} | {"sept": 9}
 _ENGLISH_DAYS: Final = frozenset(name[:length] for name in _WEEKDAYS for length in (3, 4, 5, len(name)))
-_MOST_LANGUAGES: Final = 60
-"""Languages that are asked, the most used first by dateparser's own order: those of Europe and of East Asia."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,8 @@ def is_weekday(word: str) -> bool:
 @cache
 def _names() -> _Names:
     """Those of all languages, read where an English name did not do: dateparser takes a third of a second to import."""
-    order = import_module("dateparser.data.languages_info").language_order[:_MOST_LANGUAGES]
+    # The most used languages by dateparser's own order: those of Europe and of East Asia.
+    order = import_module("dateparser.data.languages_info").language_order[:60]
     months: defaultdict[str, dict[str, int]] = defaultdict(dict)
     weekdays: set[str] = set()
     for language in order:

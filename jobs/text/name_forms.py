@@ -13,6 +13,8 @@ _HONORIFIC: Final = re.compile(
     r"^(?:(?:the|mr|mrs|ms|miss|dr|prof|professor|sir|dame|lord|captain|capt)\b\.?\s+)+(?=\S)", re.I
 )
 _COMPANY: Final = re.compile(r"[\s,]+(?:inc|ltd|llc|plc|corp|corporation|co|gmbh|company|s\.a|n\.v)\.?$", re.I)
+# What tells a name from others of its form: `Mercury (planet)`.
+ASIDE: Final = re.compile(r"\s*[(（](?P<aside>[^()（）]{1,60})[)）]\s*$")
 _EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
 
 

@@ -1,15 +1,11 @@
-"""Names in a sentence by their capitals and by the words beside them, with what they seem to name.
-
-General cues of English: titles, verbs of saying, appositions of role (`Lorcan Tighe, a vet`), prepositions of place and
-nouns that end the names of places. No list of names: a corpus names whom it likes.
-"""
+"""Names in a sentence: in English by their capitals, in Chinese by surnames and the marks and words beside them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from quern.jobs.text.words import ADVERBS, CLOSED
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
@@ -25,57 +21,13 @@ class Name:
     start: int  # First character, a title before the name among them.
     end: int  # Character after the last.
     text: str  # The characters themselves.
-    role: Literal["person", "place", "other"]  # What it seems to name.
 
 
-_TITLE: Final = (
-    r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame|Lord|Lady|Captain|Capt|Councillor|Mayor|President|Senator|Governor|"
-    r"Chief|Inspector|Judge|King|Queen|Prince|Princess|Emperor|Pope|Saint|General|Colonel|Sergeant|Father|Sister|"
-    r"Director|Secretary|Minister|Engineer)\b\.?"
-)
 _CAPITAL: Final = r"(?:[A-ZÀ-ÖØ-Þ][\w’'-]*(?:\.(?=[A-Z]))?|[A-Z]\.)"
 _BINDS: Final = r"(?:of(?:\s+the)?|the|de|del|della|da|di|du|la|le|von|van|der|den|bin|al|y|&)"
 _NAME: Final = lazy_pattern(
     rf"(?<![\w’'])(?P<first>{_CAPITAL})(?P<rest>(?:\s+(?:{_BINDS}\s+)?{_CAPITAL})*(?:\s+\d{{1,4}}\b(?![.,]\d|\s*[%\w]))?)"
 )
-_TITLED: Final = lazy_pattern(rf"{_TITLE}\s")
-_SAYS: Final = (
-    r"(?:said|says|say|wrote|writes|told|tells|asked|asks|added|explained|thinks|believes|recalls|recalled|replied|"
-    r"announced|complained|warned|warns|joked|admits|admitted|argues|argued|suggests|suggested|reported|agreed)"
-)
-_SAID_AFTER: Final = lazy_pattern(rf"\s+(?:also\s+|then\s+)?{_SAYS}\b")
-_SAID_BEFORE: Final = lazy_pattern(rf"\b{_SAYS}\s+(?:the\s+)?(?:[a-z]+\s+){{0,3}}$")
-_ROLE_AFTER: Final = lazy_pattern(r"(?:,\s+(?:an?|the|who|whose|its|his|her|aged|\d{2}\b)\b|\s+who\b|\s*\(born)")
-_ROLE_BEFORE: Final = lazy_pattern(
-    r"\b(?:by|with|named|called|after|whom|poet|author|writer|singer|actor|actress|architect|engineer|driver|captain|"
-    r"master|"
-    r"director|librarian|auditor|leader|chief|manager|treasurer|president|geologist|professor|founder|owner|farmer|"
-    r"(?:[a-z]+(?:ist|ian|eer|keeper|maker|worker|teacher|officer|man|woman)))\s+$"
-)
-_PLACE_BEFORE: Final = lazy_pattern(
-    r"\b(?:in|at|near|from|to|on|off|outside|inside|around|above|below|beside|behind)\s+(?:the\s+)?$"
-)
-_PLACE_END: Final = lazy_pattern(
-    r"(?:Street|Road|Lane|Avenue|Square|Row|Court|Steps|Quay|Mole|Wharf|Bridge|Gardens?|Park|Meadow|Green|Hill|Hall|"
-    r"House|"
-    r"Church|School|College|University|Library|Hospital|Infirmary|Station|Airport|Port|Harbou?r|Bay|Island|Isle|Sound|"
-    r"Narrows|River|Lake|Sea|Ocean|Mountains?|Valley|Forest|County|District|Province|City|Town|Village|Terrace|Parade|"
-    r"Exchange|Museum|Theat(?:re|er)|Stadium|Castle|Tower|Ledges|Head|Point|Depot|Yard|Basement|Cafe|Café|Market|Dock|"
-    r"Gate)$"
-)
-_PLACE_FIRST: Final = lazy_pattern(r"(?:Port|Mount|Lake|Cape|Fort|Isle|Bay of|Gulf of|River|North|South|East|West)\s")
-# Nouns that end or make up the names of bodies: none of them is a person, though `who` may ask for one.
-_BODY: Final = lazy_pattern(
-    r"\b(?:Council|Committee|Board|Bureau|Journal|Court|Department|Institute|Society|Association|Company|Co|Ltd|Inc|Corp|"
-    r"Corporation|Group|Bank|Press|Party|Club|Union|Trust|Foundation|Agency|Authority|Ministry|Office|Police|Team|News|"
-    r"Times|Gazette|Courier|Review|Lines?|Holdings|Industries|Systems|Services|Works|Brothers|Sons|Daughters|Partners|"
-    r"Commission|Federation|Centre|Center|\w{3,}ing)$"
-)
-_OF_A_BODY: Final = lazy_pattern(r"\s+of\b.*$")
-_BY_TITLE: Final = lazy_pattern(
-    r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Judge|Captain|Capt|Councillor|Senator|Inspector)\b"
-)
-_THE: Final = lazy_pattern(r"\bthe\s+$")
 # Words that begin sentences and name nothing by themselves.
 _NO_NAME: Final = (
     CLOSED
@@ -110,10 +62,8 @@ def names(text: str) -> tuple[Name, ...]:
     found = []
     for m in _NAME.finditer(text):
         start, end = _trimmed(text, m.start(), m.end())
-        if _BY_TITLE.match(text, start):  # `Dr Lin Hartwell of the Department`: the body is another name.
-            end = start + len(_OF_A_BODY.sub("", text[start:end]))
         if start < end and not _PLACEHOLDER.match(text, max(0, start - 1), end + 1):
-            found.append(Name(start, end, text[start:end], _role(text, start, end)))
+            found.append(Name(start, end, text[start:end]))
     return tuple(found)
 
 
@@ -122,8 +72,8 @@ def chinese_names(text: str) -> tuple[Name, ...]:
     """The persons of one Chinese sentence, by their surnames and by the dots of foreign names."""
     if text.isascii():
         return ()
-    found = [Name(m.start("name"), m.end("name"), m["name"], "person") for m in _CHINESE.finditer(text)]
-    found += [Name(m.start(), m.end(), m[0], "person") for m in _FOREIGN.finditer(text)]
+    found = [Name(m.start("name"), m.end("name"), m["name"]) for m in _CHINESE.finditer(text)]
+    found += [Name(m.start(), m.end(), m[0]) for m in _FOREIGN.finditer(text)]
     return tuple(sorted(found, key=lambda n: n.start))
 
 
@@ -145,21 +95,3 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     last = words[-1][1]
     possessive = re.search(r"['’]s?$", text[words[0][0] : last])
     return words[0][0], last - len(possessive[0]) if possessive else last
-
-
-def _role(text: str, start: int, end: int) -> Literal["person", "place", "other"]:
-    name = text[start:end]
-    if _PLACE_END.search(name) or _PLACE_FIRST.match(name):
-        return "place"
-    if _BODY.search(name) or _THE.search(text, max(0, start - 5), start):
-        return "other"  # Nobody is called by a name with an article: `the Lady Orrin` is a ship.
-    many = len(name.split())
-    if _TITLED.match(name) and many > 1:
-        return "person"
-    if _SAID_AFTER.match(text, end) or _SAID_BEFORE.search(text, max(0, start - 60), start):
-        return "person"
-    if _PLACE_BEFORE.search(text, max(0, start - 20), start):
-        return "place" if many < 3 else "other"
-    if many in (2, 3) and (_ROLE_AFTER.match(text, end) or _ROLE_BEFORE.search(text, max(0, start - 40), start)):
-        return "person"
-    return "other"

@@ -11,43 +11,23 @@ from typing import Final
 
 from quern.jobs.text.chinese_numerals import arabic
 from quern.jobs.text.chinese_numerals import value as chinese_value
-from quern.jobs.text.numbers import english_value, with_digits
+from quern.jobs.text.dates.english_words import ORDINALS
+from quern.jobs.text.numbers import NUMBER_WORD, english_value, with_digits
 from quern.schemas.words.patterns import lazy_pattern
 
 SCALES: Final = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "mn": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "trillion": 1e12,
-    "dozen": 12.0,
-    "百": 1e2,
-    "千": 1e3,
-    "万": 1e4,
-    "亿": 1e8,
-}
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
+    "trillion": 1e12, "dozen": 12.0, "百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8,
+}  # fmt: skip
 _DIGITS: Final = lazy_pattern(
     r"(?P<number>\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?!\d|,\d)(?:\.\d+)?|\d+(?:[.:]\d+)?)"
     r"(?:(?:\s|-)?(?P<scale>hundred|thousand|million|billion|trillion|dozen|bn|mn|k)\b|(?P<han>[百千万亿]))?",
     re.IGNORECASE,
 )
-_SMALL: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion"
-)
-_WORD: Final = rf"(?:{'|'.join(sorted(_SMALL.split(), key=len, reverse=True))})"
-_WORDS: Final = lazy_pattern(rf"\b{_WORD}(?:(?:[ -]| and ){_WORD})*\b", re.IGNORECASE)
-_ORDINALS: Final = {
-    word: float(n)
-    for n, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        start=1,
-    )
-} | {"once": 1.0, "twice": 2.0, "half": 0.5, "dozen": 12.0, "pair": 2.0, "both": 2.0, "single": 1.0}
+_WORDS: Final = lazy_pattern(rf"\b{NUMBER_WORD}(?:(?:[ -]| and ){NUMBER_WORD})*\b", re.IGNORECASE)
+_ORDINALS: Final = {word: float(n) for n, word in enumerate(ORDINALS, 1)} | {
+    "once": 1.0, "twice": 2.0, "half": 0.5, "dozen": 12.0, "pair": 2.0, "both": 2.0, "single": 1.0,
+}  # fmt: skip
 _ORDINAL: Final = lazy_pattern(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _HAN: Final = lazy_pattern("[零〇一二两三四五六七八九十百千万亿]+")
 

@@ -46,6 +46,8 @@ _SCALES: Final = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion"
 _UP_TO_NINE: Final = "|".join(w for w, n in _SMALL.items() if 0 < n < 10)
 _PART: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_UP_TO_NINE}))?|{'|'.join(sorted(_SMALL, key=len, reverse=True))})"
 _SCALE: Final = "|".join(_SCALES)
+# Any word of a number, the longer first.
+NUMBER_WORD: Final = rf"(?:{'|'.join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))})"
 _NUMBER_WORDS: Final = lazy_pattern(
     rf"\b{_PART}(?: (?:{_SCALE})\b)*(?: (?:and )?{_PART}(?: (?:{_SCALE})\b)+)*(?:(?<=hundred|housand|million|billion)"
     rf"(?: and)? {_PART})?\b(?![-'’]\w)",

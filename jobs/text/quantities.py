@@ -10,7 +10,8 @@ from typing import Final
 from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.number_values import SCALES
-from quern.jobs.text.numbers import english_value
+from quern.jobs.text.numbers import NUMBER_WORD, english_value
+from quern.jobs.text.words import ADVERBS, CLOSED
 from quern.schemas.words.patterns import lazy_pattern
 
 
@@ -27,10 +28,6 @@ class Quantity:
     text: str  # The characters themselves.
 
 
-_WORDS: Final = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-    "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion"
-)
 # Behind an amount, and nowhere else, an `m` is a million.
 _SCALES: Final = {**SCALES, "m": 1e6, "": 1.0}
 # Units by the ways of writing them; what is not here is named by the noun behind the number.
@@ -80,7 +77,6 @@ _KNOWN: Final = "|".join(
     re.escape(u) + (r"(?![A-Za-z])" if u[-1].isascii() and u[-1].isalpha() else "")
     for u in sorted(_UNITS, key=len, reverse=True)
 )
-_NUMBER_WORD: Final = rf"(?:{_WORDS})"
 _NUMERAL: Final = "零〇一二三四五六七八九十百千万亿两"
 _PLAIN: Final = "零一二三四五六七八九"
 _HALVES: Final = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
@@ -95,8 +91,8 @@ _NUMBER: Final = lazy_pattern(
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ \u202f\u00a0]\d{3})+(?!\d)|\d+(?:\.\d+)?)"
     r"(?!(?:st|nd|rd|th)\b|[-/:]\d|(?:\.\d)|,\d)"
     r"(?:(?:\s|-)?(?P<scale>hundred|thousand|million|billion|trillion|dozen|bn\b|mn\b|k\b|m\b)|(?P<zh>[百千万亿]))?"
-    rf"|\b(?P<words>(?:an?\s+(?=hundred|thousand|million|billion|dozen|half))?(?:{_NUMBER_WORD}|dozen)"
-    rf"(?:(?:[ -]|\s+and\s+|-)(?:{_NUMBER_WORD}))*)\b"
+    rf"|\b(?P<words>(?:an?\s+(?=hundred|thousand|million|billion|dozen|half))?(?:{NUMBER_WORD}|dozen)"
+    rf"(?:(?:[ -]|\s+and\s+|-)(?:{NUMBER_WORD}))*)\b"
     r"(?![-'’](?!metre|minute|hour|day|week|month|year|mile|foot|inch|person|seat)\w)"
     r"|\b(?P<share>(?:an?|one|two|three|four)[ -](?:third|quarter|fifth|tenth)s?(?=\s+of)"
     r"|half(?=\s+(?:of|an?|the|its|his|her|their)\b))"
@@ -111,33 +107,20 @@ _MORE: Final = lazy_pattern(r"\s+and\s+a\s+(half|quarter)\b")
 _NOUN: Final = lazy_pattern(r"[\s-]([A-Za-z]+(?:['’]s)?)")
 _NOT: Final = re.compile(r"\bnot\s+$", re.IGNORECASE)
 _MINUS: Final = re.compile(r"(?:\bminus\s+|(?<!\S)[-\u2212])$", re.IGNORECASE)
-# Words of closed classes and the commonest verbs: a counted noun does not lie behind them.
-_STOP: Final = frozenset(
-    "a about above after against ago all also among an and are as at back be been before behind below between but by "
-    "can could did do does down during each every for from had has have he her here him his how i if in into is it "
-    "its just later less long made may me might more most must my near no nor not of off on once one only onto or our "
-    "out over own per said say says shall she should since so some such than that the their them then there these "
-    "they this those through thus till to too under until up upon us very was we were what when where which while who "
-    "whose why will with within without would yet you your".split()
+# Words of closed classes and a few more: a counted noun does not lie behind them.
+_STOP: Final = (
+    CLOSED | ADVERBS | set("ago else here less long more most not only said say says such there too very".split())
 )
 _SINGULAR_S: Final = lazy_pattern(r"(?:ss|us|is|ics|'s|’s)$")
 _PLURALS: Final = {
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-    "children": "child",
-    "mice": "mouse",
-    "feet": "foot",
-    "staff": "staff",
-    "sheep": "sheep",
-    "fish": "fish",
-    "crew": "crew",
-}
+    "people": "person", "men": "man", "women": "woman", "children": "child", "mice": "mouse", "feet": "foot",
+    "staff": "staff", "sheep": "sheep", "fish": "fish", "crew": "crew",
+}  # fmt: skip
 _NAME_BEFORE: Final = lazy_pattern(
     r"(?:(?<=[a-z,;:] )|(?<=[A-Z][a-z] ))[A-Z][\w’'-]*\s$|\b[A-Z][\w’'-]*\s[A-Z][\w’'-]*\s$"
 )
 _NEEDS: Final = lazy_pattern(
-    rf"[\d{_NUMERAL}]|\b(?:{_WORDS}|dozen|half|third|quarter|fifth|tenth|"
+    rf"[\d{_NUMERAL}]|\b(?:{NUMBER_WORD}|dozen|half|third|quarter|fifth|tenth|"
     r"an? (?:minute|hour|day|week|fortnight|month|year|decade|century))",
     re.IGNORECASE,
 )

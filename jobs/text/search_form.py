@@ -10,25 +10,51 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.jobs.text.noise import without_emoji
 from quern.jobs.text.numbers import with_arabic_numbers, with_digits
-from quern.jobs.text.width import half_width
 from quern.schemas.settings import NormaliseSettings
-from quern.schemas.words.scripts import CJK_CHARACTER, HANGUL, KANA
+from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import CJK, CJK_CHARACTER, KANA_OR_HANGUL
+
+Punctuation = Literal["outside_cjk", "all"]
+
+_SPACE: Final = "\u3000"
+_FULL: Final = lazy_pattern("[\uff01-\uff5e\u3000]")
+# The scripts with the punctuation that stands among them.
+_CJK: Final = f"{CJK}\u3001-\u303f“”‘’—…"
+_OWN: Final = "，！？：；"
+# What is not the script's own punctuation, and that where no character of the script is on either side.
+_FOREIGN: Final = lazy_pattern(f"[\uff01-\uff5e\u3000](?<![{_OWN}])|(?<![{_CJK}{_OWN}])[{_OWN}](?![{_CJK}{_OWN}])")
+# A half-width mark ends a sentence or clause only before a space.
+_CROWDED: Final = lazy_pattern(f"(?:[{_OWN}](?!\\d)|(?<!\\d)[{_OWN}])(?=[^\\s{_OWN}”’」』】》\"')）])")
+
+
+def _half(match: re.Match[str]) -> str:
+    return " " if match[0] == _SPACE else chr(ord(match[0]) - ord("！") + ord("!"))
+
+
+def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:
+    """`text` with full-width letters, digits and marks (U+FF01 to U+FF5E) in their half-width form.
+
+    Between Chinese, Japanese or Korean characters `，！？：；` are that script's own punctuation: by the setting
+    `normalise.punctuation` they stay there (`outside_cjk`) or are mapped too (`all`, Xinyu's supplement C).
+    """
+    if text.isascii() or _FULL.search(text) is None:
+        return text
+    if punctuation == "all":
+        return _FULL.sub(_half, _CROWDED.sub(lambda match: match[0] + " ", text))
+    return _FOREIGN.sub(_half, text)
+
 
 # Raised when the same text gets another form: part of the fingerprint of what is made of it.
 VERSION: Final = 1
 # The settings of `normalise` that the form depends on.
 _SETTINGS: Final = {"noise", "punctuation", "chinese_numerals", "number_words"}
-_NOT_CHINESE: Final = re.compile(f"[{KANA}{HANGUL}]")
-# Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a foreign
-# work. Between the two nothing is tuned.
-_FOREIGN_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True)
@@ -61,7 +87,9 @@ class SearchForm:
 def is_chinese(text: str) -> bool:
     """Whether the ideographs of `text`, if it has any, are Chinese: hardly any kana or Hangul is among them."""
     ideographs = len(CJK_CHARACTER.findall(text))
-    return ideographs > 0 and len(_NOT_CHINESE.findall(text)) <= _FOREIGN_SHARE * ideographs
+    # Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a
+    # foreign work. Between the two nothing is tuned.
+    return ideographs > 0 and len(KANA_OR_HANGUL.findall(text)) <= 0.3 * ideographs
 
 
 def plain_characters(text: str, *, noise: bool) -> str:

@@ -15,7 +15,6 @@ _ASKING = frozenset(
     "of on or s that the their them then there these they this to was were what when where which who whom whose why "
     "will with would you your about after before during between".split()
 )
-_ALIKE = 0.7  # Jaccard similarity of words from which two sentences say the same.
 # A question and its evidence may write a number in two ways; which ones are unified is no matter of a setting here.
 _AS_SEARCHED = SearchForm()
 
@@ -39,4 +38,5 @@ def word_stems(word: str) -> frozenset[str]:
 
 def alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two sentences, by their words, say the same."""
-    return len(one & other) >= _ALIKE * max(1, len(one | other))
+    # Jaccard similarity of words from which two sentences say the same.
+    return len(one & other) >= 0.7 * max(1, len(one | other))

@@ -14,8 +14,6 @@ SEPARATOR: Final = " | "
 # The line below a header in Markdown (GitHub Flavored Markdown, section 4.10), and a bar that is no part of a cell.
 _RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
-_DIGIT: Final = re.compile(r"\d")
-_COLUMNS: Final = 3  # Narrower tables hold labels and values: their first row is seldom a header.
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,8 @@ def _header_size(cells: Sequence[tuple[str, ...]], lines: Sequence[str]) -> int:
     """How many lines of a table are its header: 2 where Markdown's rule follows it, 0 where it has none."""
     if len(cells) > 2 and _RULE.fullmatch(lines[1]):
         return 2
-    return int(len(cells) > 1 and len(cells[0]) >= _COLUMNS and _is_header(cells))
+    # Narrower tables hold labels and values: their first row is seldom a header.
+    return int(len(cells) > 1 and len(cells[0]) >= 3 and _is_header(cells))
 
 
 def _cells(line: str) -> tuple[str, ...]:
@@ -104,5 +103,5 @@ def _cells(line: str) -> tuple[str, ...]:
 def _is_header(cells: Sequence[tuple[str, ...]]) -> bool:
     """Whether the first row names columns: it begins fewer cells with a digit than the others, or all with years."""
     first = cells[0][1:]
-    digits = sum(bool(_DIGIT.match(cell)) for cell in first)
+    digits = sum(cell[:1].isdecimal() for cell in first)
     return digits < len(first) or all(len(cell) == len("2024") for cell in first)

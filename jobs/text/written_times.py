@@ -27,30 +27,10 @@ _REMEMBERED: Final = 1 << 14
 # Hours that names of zones are ahead of UTC. Of those that several use (IST, CST of China) only the American ones of
 # RFC 2822, section 4.3, are read.
 _ZONES: Final = {
-    "z": 0,
-    "ut": 0,
-    "utc": 0,
-    "gmt": 0,
-    "wet": 0,
-    "west": 1,
-    "bst": 1,
-    "cet": 1,
-    "mez": 1,
-    "cest": 2,
-    "mesz": 2,
-    "eet": 2,
-    "eest": 3,
-    "msk": 3,
-    "jst": 9,
-    "est": -5,
-    "edt": -4,
-    "cst": -6,
-    "cdt": -5,
-    "mst": -7,
-    "mdt": -6,
-    "pst": -8,
-    "pdt": -7,
-}
+    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "mez": 1, "cest": 2, "mesz": 2,
+    "eet": 2, "eest": 3, "msk": 3, "jst": 9, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6,
+    "pst": -8, "pdt": -7,
+}  # fmt: skip
 _ZONE: Final = rf"(?:(?:utc|gmt)?(?P<offset>[+-]\d\d?(?::?\d\d)?)(?:\s(?:utc|gmt))?|(?P<zone>{'|'.join(_ZONES)}))\b"
 _CLOCK: Final = re.compile(
     r"(?<![\d:.,/-])(?:(?P<early>上午|午前|오전)|(?P<late>下午|午後|오후))?\s?(?P<hour>\d\d?)"

@@ -13,7 +13,6 @@ from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Part, Passage, Statement
 
 _LONGEST: Final = 200
-_LONGEST_TITLE: Final = 300
 
 
 class ChunkTriplet(BaseModel):
@@ -66,7 +65,7 @@ class TripletInput:
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
         passage = self.passage
-        title = quoted(passage.title, _LONGEST_TITLE)
+        title = quoted(passage.title, 300)
         numbered = enumerate((span.of(passage.text) for span in passage.sentences), 1)
         return {"title": title, "sentences": [(n, quoted(text)) for n, text in numbered]}
 

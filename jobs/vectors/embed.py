@@ -25,11 +25,7 @@ def _special_tokens(model: Model) -> int:
 
 @dataclass(frozen=True)
 class Embed(Job):
-    """Vectors of texts, with the number of tokens of each so that texts too long for the model can be counted.
-
-    Attributes:
-        settings: Model and how to run it. A worker whose processor lacks the precision fails rather than take another.
-    """
+    """Vectors of texts, with the number of tokens of each so that texts too long for the model can be counted."""
 
     name: ClassVar[str] = "embed"
     version: ClassVar[int] = 2
@@ -39,6 +35,7 @@ class Embed(Job):
     # Enough texts of each length to fill calls; half a minute of work on two cores.
     task_rows: ClassVar[int] = 512
 
+    # Model and how to run it. A worker whose processor lacks the precision fails rather than take another.
     settings: EmbedSettings
 
     @property

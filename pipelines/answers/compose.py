@@ -78,28 +78,20 @@ def sub_answers(
 
 def timeline_of(events: Sequence[ToldEvent], citations: Citations, hits: Sequence[Hit]) -> list[AnswerEvent]:
     """The events of an answer with what leads to their reports; `hits` are the chunks of the evidence, in its order."""
-    return [_answer_event(told, citations.number(told.number), hits[told.evidence]) for told in events]
-
-
-def _answer_event(told: ToldEvent, citation: int | None, hit: Hit) -> AnswerEvent:
-    event = told.event
-    return AnswerEvent(
-        event_id=event.event_id,
-        timex=event.timex,
-        from_day=event.from_day,
-        to_day=event.to_day,
-        precision=event.precision,
-        date_from=event.date_from,
-        expected=event.expected,
-        title=event.title,
-        doc_id=hit.doc_id,
-        chunk_id=hit.chunk_id,
-        start=hit.start + event.start,
-        end=hit.start + event.end,
-        quote=hit.text[event.start : event.end],
-        rank=hit.rank,
-        citation=citation,
-    )
+    names = ("event_id", "timex", "from_day", "to_day", "precision", "date_from", "expected", "title")
+    return [
+        AnswerEvent(
+            **{name: getattr(event, name) for name in names},
+            doc_id=hit.doc_id,
+            chunk_id=hit.chunk_id,
+            start=hit.start + event.start,
+            end=hit.start + event.end,
+            quote=hit.text[event.start : event.end],
+            rank=hit.rank,
+            citation=citations.number(told.number),
+        )
+        for told, event, hit in ((told, told.event, hits[told.evidence]) for told in events)
+    ]
 
 
 def question_parts(question: str) -> list[QuestionPart]:

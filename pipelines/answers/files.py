@@ -19,7 +19,6 @@ from quern.pipelines.answers.views.report import write_report
 from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
 from quern.schemas.answers import ANSWERS, Answer
 
-_ROWS = 256
 _KINDS = ("jsonl", "csv", "parquet")
 
 
@@ -41,7 +40,7 @@ class _AnswerFiles:
         self._lines.write(answer.model_dump_json() + "\n")
         self._sheet.write(answer)
         self._pending.append(answer)
-        if len(self._pending) == _ROWS:
+        if len(self._pending) == 256:
             self._flush()
 
     def _flush(self) -> None:

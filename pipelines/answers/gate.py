@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.indexes.catalog.folder import Snapshot
-from quern.schemas.answers import AlignedHit, Answer, AnswerEvent, Citation
+from quern.schemas.answers import Answer, AnswerEvent, Citation
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,12 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
     """
     texts = _texts(answers, snapshot)
     answers = [_with_quoted_segments(_with_quoted_events(answer, texts), texts) for answer in answers]
-    violations = _violations(answers, texts)
+    violations = [
+        Violation(n, answer.query_id, citation)
+        for n, answer in enumerate(answers)
+        for citation in answer.citations
+        if not _is_quoted(citation, texts)
+    ]
     for violation in violations:
         log.error("gate=quotes query_id=%s dropped=%s", violation.query_id, violation.detail)
     if not violations:
@@ -57,11 +62,6 @@ def dropped(answer: Answer) -> int:
     return sum(note.startswith(_DROPPED) for note in answer.notes)
 
 
-def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Violation]:
-    """The citations of `answers` that are not what their documents say; one look at the table for all of them."""
-    return _violations(answers, _texts(answers, snapshot))
-
-
 def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
     """The texts of the documents that `answers` quote."""
     cited = {citation.doc_id for answer in answers for citation in answer.citations}
@@ -70,15 +70,6 @@ def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
     keys = sorted(cited | told | aligned)
     rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
     return dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
-
-
-def _violations(answers: Sequence[Answer], texts: Mapping[str, str]) -> list[Violation]:
-    return [
-        Violation(n, answer.query_id, citation)
-        for n, answer in enumerate(answers)
-        for citation in answer.citations
-        if not _is_quoted(citation, texts)
-    ]
 
 
 def _with_quoted_events(answer: Answer, texts: Mapping[str, str]) -> Answer:
@@ -92,15 +83,15 @@ def _with_quoted_events(answer: Answer, texts: Mapping[str, str]) -> Answer:
 
 def _with_quoted_segments(answer: Answer, texts: Mapping[str, str]) -> Answer:
     """The answer without alignments of hits that are not what the document has; each is logged as an error."""
-    kept = [hit for hit in answer.alignments if _says(hit, texts.get(hit.doc_id, ""))]
+    kept = [
+        hit
+        for hit, text in ((hit, texts.get(hit.doc_id, "")) for hit in answer.alignments)
+        if all(0 <= s.start <= s.end <= len(text) and text[s.start : s.end] == s.quote for s in hit.segments)
+    ]
     if len(kept) == len(answer.alignments):
         return answer
     log.error("gate=alignments query_id=%s dropped=%d", answer.query_id, len(answer.alignments) - len(kept))
     return answer.model_copy(update={"alignments": kept})
-
-
-def _says(hit: AlignedHit, text: str) -> bool:
-    return all(0 <= s.start <= s.end <= len(text) and text[s.start : s.end] == s.quote for s in hit.segments)
 
 
 def _is_quoted(citation: Citation | AnswerEvent, texts: Mapping[str, str]) -> bool:

@@ -24,7 +24,6 @@ from quern.indexes.storage import exclusive, write_text
 from quern.schemas.answers import Answer, Question
 from quern.schemas.errors import QuernError
 
-_FORMAT = 1
 # Of a run that was killed while it wrote its files, the last its report; what else is there is not ours.
 _LEFT_OVER = (".tmp-answers.*", ".tmp-rejects.jsonl", f".tmp-{'[a-z0-9_]' * 8}.html")
 
@@ -43,7 +42,7 @@ class Parts:
 
     def begin(self, run: Mapping[str, object]) -> None:
         """Keep the parts of a run of the same kind, and no others."""
-        wanted = {"format": _FORMAT, **run}
+        wanted = {"format": 1, **run}
         header = self.folder / "run.json"
         try:
             before = json.loads(header.read_text("utf-8"))

@@ -25,7 +25,6 @@ _FIELDS: Final = tuple(Question.model_fields)
 LISTS: Final = frozenset(n for n, f in Question.model_fields.items() if get_origin(f.annotation) is list)
 # A question with its gold answer and evidence has some hundred; what is longer is no line of questions.
 _LONGEST_LINE: Final = 1 << 20
-_BATCH_ROWS: Final = 1024
 
 
 class QuestionError(QuernError):
@@ -179,7 +178,7 @@ def _parquet_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
         columns.check(path, file.schema_arrow.names)
         wanted = [n for n in file.schema_arrow.names if columns.field_of(n)]
         number = 0
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
+        for batch in file.iter_batches(batch_size=1024, columns=wanted):
             batch = batch.rename_columns([columns.field_of(n) or n for n in batch.schema.names])
             for at in range(batch.num_rows):
                 number += 1

@@ -33,7 +33,6 @@ from quern.schemas.errors import QuernError
 from quern.schemas.settings import QuestionSettings
 
 _LONGEST_ID: Final = 200  # Characters of an id that a reject tells.
-_ID_BYTES: Final = 8  # Of an id that is made: of half as many, two of 100,000 questions would have one in common.
 _EXAMPLE: Final = '{"question": "Who ...?"}'
 
 
@@ -162,7 +161,8 @@ class QuestionFile:
 
     def _made_id(self, text: str) -> str:
         """The id of a question without one: of its words, so that it is the same when the file has grown by others."""
-        made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=_ID_BYTES).hexdigest()}"
+        # Of half as many bytes, two of 100,000 questions would have one in common.
+        made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
         self._made[made] += 1
         return made if self._made[made] == 1 else f"{made}-{self._made[made]}"
 

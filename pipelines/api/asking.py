@@ -20,13 +20,15 @@ from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
-from quern.pipelines.retrieve.filters import conditions_in, conditions_of, see_that_columns_are_there
+from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
+from quern.pipelines.retrieve.filters import conditions_in, conditions_of
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.addresses import local_path, page_source
 from quern.schemas.answers import Answer, Hit, Question
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.sources import FoundSources
 from quern.schemas.timelines import Timeline
 
@@ -130,11 +132,7 @@ def timeline(
 
 
 def sources(
-    questions: Iterable[Asked],
-    warehouse: Place,
-    *,
-    settings: Changes = None,
-    snapshot: str | None = None,
+    questions: Iterable[Asked], warehouse: Place, *, settings: Changes = None, snapshot: str | None = None
 ) -> Iterator[FoundSources]:
     """The sites that may answer each question, in the order of the questions, each validated by its own pages.
 
@@ -188,11 +186,7 @@ def opened_of(warehouse: Place) -> Warehouse:
 
 
 def searcher_of(
-    warehouse: Place,
-    changes: Changes,
-    snapshot: str | None,
-    as_of: date | None = None,
-    top_k: int | None = None,
+    warehouse: Place, changes: Changes, snapshot: str | None, as_of: date | None = None, top_k: int | None = None
 ) -> Searcher:
     """A searcher of a snapshot; its own settings hold but for `changes`, `as_of` and `top_k`.
 

@@ -24,8 +24,9 @@ from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
-from quern.indexes.stages import Stage, StageWriter
-from quern.indexes.storage import sweep
+from quern.indexes.remnants import sweep
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step, spark_modules

@@ -159,12 +159,7 @@ def finished_steps(build_id: str, warehouse: Warehouse, steps: Sequence[Step] = 
 
 
 def _staged(
-    name: str,
-    build_id: str,
-    warehouse: Warehouse,
-    source: Path | Url | None,
-    change: Change,
-    steps: Sequence[Step],
+    name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change, steps: Sequence[Step]
 ) -> StagedBuild:
     """The build in progress, begun if it is not and `name` is the first step."""
     staged = _in_progress(name, build_id, warehouse, source, change, steps)
@@ -177,12 +172,7 @@ def _staged(
 
 
 def _in_progress(
-    name: str,
-    build_id: str,
-    warehouse: Warehouse,
-    source: Path | Url | None,
-    change: Change,
-    steps: Sequence[Step],
+    name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change, steps: Sequence[Step]
 ) -> StagedBuild | None:
     """The build in progress, with its settings changed; None where the first step, `name`, would begin it."""
     staged = StagedBuild.open(warehouse.builds / build_id, warehouse, steps)

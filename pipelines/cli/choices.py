@@ -17,7 +17,7 @@ def _in(module: str) -> Any:
 
 
 def _of_setting(group: str, name: str) -> Iterable[str]:
-    from quern.schemas.settings import choices
+    from quern.schemas.settings.reading import choices
 
     return choices(group, name)
 

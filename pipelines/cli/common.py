@@ -231,9 +231,9 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     Raises:
         SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
     """
-    from quern.schemas import settings
+    from quern.schemas.settings import reading
 
-    return settings.load_settings(path, overrides or (), base)
+    return reading.load_settings(path, overrides or (), base)
 
 
 def overriding(
@@ -263,7 +263,7 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
     if not names:
         return {}
     from quern.schemas.answers import Question
-    from quern.schemas.settings import SettingsError
+    from quern.schemas.settings.reading import SettingsError
     from quern.schemas.words.fields import names_of_fields, pairs_of
 
     try:
@@ -307,7 +307,8 @@ def open_searcher(
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in, see_that_columns_are_there
+    from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
@@ -336,7 +337,8 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import FilterError, documents_that_meet, see_that_columns_are_there
+    from quern.pipelines.retrieve.filter_checks import documents_that_meet, see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import FilterError
 
     catalog = Catalog.open(warehouse)
     found: set[str] = set()
@@ -355,7 +357,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
 
 
 def _day(text: str) -> date:
-    from quern.schemas.settings import SettingsError
+    from quern.schemas.settings.reading import SettingsError
 
     try:
         return date.fromisoformat(text)

@@ -266,7 +266,7 @@ def _print_rejects_as_json(
 @app.command(epilog="Examples:  quern settings    quern settings --set link.k=2 --json")
 def settings(settings: cli.SettingsFile = None, override: cli.Overrides = None, as_json: cli.AsJson = False) -> None:
     """Print every setting with its value and what it means."""
-    from quern.schemas.settings import describe, group_doc
+    from quern.schemas.settings.reading import describe, group_doc
 
     loaded = load_settings(settings, override)
     if as_json:

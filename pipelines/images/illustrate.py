@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -23,10 +23,6 @@ from quern.pipelines.retrieve.searcher import Pictures, Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
 from quern.schemas.words.lines import one_line
-
-# Documents whose images may stand beside an answer, those that it cites first; and images of one of them.
-_DOCUMENTS: Final = 5
-_OF_DOCUMENT: Final = 8
 
 Row = dict[str, Any]
 
@@ -103,14 +99,14 @@ def _encoder(searcher: Searcher) -> Remembered:
 
 
 def _documents(answer: Answer) -> list[str]:
-    """Documents of an answer's evidence, those that it cites first; none where nothing was answered."""
+    """At most five documents of an answer's evidence, those that it cites first; none where nothing was answered."""
     if not answer.found:
         return []
-    return list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:_DOCUMENTS]
+    return list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:5]
 
 
 def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, list[Candidate]]:
-    """The images that no rule left out of these documents, in the order in which they stand there."""
+    """At most eight images of each of these documents that no rule left out, in the order in which they stand there."""
     if not documents:
         return {}
     rows = searcher.snapshot.table(IMAGES.name).lookup("doc_id", documents)
@@ -123,9 +119,7 @@ def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, li
     columns = ["doc_id", "title", "url", "text"]
     pages = searcher.snapshot.table("documents").lookup("doc_id", sorted(found), columns).to_pylist()
     return {
-        page["doc_id"]: [
-            Candidate(row, page["title"], page["url"], page["text"]) for row in found[page["doc_id"]][:_OF_DOCUMENT]
-        ]
+        page["doc_id"]: [Candidate(row, page["title"], page["url"], page["text"]) for row in found[page["doc_id"]][:8]]
         for page in pages
     }
 

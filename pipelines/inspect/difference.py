@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from quern.indexes.catalog import Snapshot, Warehouse, WarehouseError
 from quern.indexes.changes import changed_rows, rows_at
-from quern.indexes.stages import Stage, digest_columns
+from quern.indexes.stage_writers import digest_columns
+from quern.indexes.stages import Stage
 from quern.schemas.differences import RowDifference, SnapshotDifference, TableDifference
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, TABLES

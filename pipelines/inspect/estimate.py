@@ -33,7 +33,7 @@ from quern.pipelines.build.in_progress import new_run
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
 
 

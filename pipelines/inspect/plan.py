@@ -23,7 +23,7 @@ from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import busiest, new_run
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.settings import Settings
 
 _QUIET: Final = "nothing changed"
@@ -94,14 +94,9 @@ def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings, s
             run.parent = catalog.snapshot(parent) if parent else None
             if not run.memo.is_dir():
                 run.memo = work / "memo"
-            walk = _Walk(steps, here, run, _history(catalog))
+            walk = _Walk(steps, here, run, catalog.whole_manifests()[::-1])
             planned = tuple(replace(walk.next(step), engine=step.engine(settings)) for step in steps)
         return Plan(run.parent.manifest.build_id if run.parent else None, planned)
-
-
-def _history(catalog: Warehouse) -> list[Manifest]:
-    """Manifests of all snapshots, the newest first."""
-    return catalog.whole_manifests()[::-1]
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
-from quern.pipelines.answers.question_rows import (
-    BadRow,
-    QuestionError,
-    Row,
-    check_readable,
-    row_count,
-)
+from quern.pipelines.answers.question_rows import BadRow, QuestionError, Row, check_readable, row_count
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
 from quern.pipelines.evaluation.alce.records import answer_rows, is_text
 from quern.pipelines.evaluation.alce.sentences import marked_sentences

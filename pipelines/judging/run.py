@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferen
 from quern.pipelines.judging.people import Agreement, known
 from quern.pipelines.judging.rows import AnswerRow
 from quern.schemas.judgements import JudgedAnswer, Judgement
-
-_BATCH: Final = 64  # Answers judged together: as many replies may be lost where a run is killed.
-_WORST: Final = 50  # Answers whose faults the report tells.
 
 
 @dataclass
@@ -137,7 +134,8 @@ def judge_answers(
     def write(path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:
             rows = iter(answers)
-            while batch := list(islice(rows, _BATCH)):
+            # Answers judged together: as many replies may be lost where a run is killed.
+            while batch := list(islice(rows, 64)):
                 _judge(batch, figures, reasoner, others, report, file)
 
     write_whole(out / "judgements.jsonl", write)
@@ -170,7 +168,7 @@ def _judge(
         line = JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=by_judge)
         file.write(line.model_dump_json(exclude_defaults=True) + "\n")
         if _faults(line):
-            report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:_WORST]
+            report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:50]
     report.answers += len(batch)
     report.alone += 0 if others is None else len(batch) - len(pairs)
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,8 +24,6 @@ from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings, Settings
 from quern.schemas.tables import PAGES
-
-_MOST_NAMED: Final = 3
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +176,7 @@ class MissingDocuments:
 
     def first(self) -> list[str]:
         """Names of the first missing files with documents."""
-        return [name for name, documents in sorted(self.files.items()) if documents][:_MOST_NAMED]
+        return [name for name, documents in sorted(self.files.items()) if documents][:3]
 
     def see_that_few_are(self, sources: Sequence[Path | Url], most: float) -> None:
         """Raises `IngestError` where more than the share `most` of the documents is missing."""

@@ -24,8 +24,6 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
 from quern.schemas.words.terms import search_terms, without_asking
 
-_NODES_PER_CHUNK = 5
-
 
 class Batch:
     """A batch of questions; rankings in it are computed at most once.
@@ -138,7 +136,7 @@ class Batch:
         one chunk come together.
         """
         nodes = self.graph.nodes
-        found = self.nearest_of(nodes.vectors, self._depth(len(nodes.keys), _NODES_PER_CHUNK), nodes.owner)
+        found = self.nearest_of(nodes.vectors, self._depth(len(nodes.keys), times=5), nodes.owner)
         question, rank = np.nonzero(found.similarities > 0)
         node = found.positions[question, rank]
         reached = Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])

@@ -25,7 +25,6 @@ from quern.schemas.answers import Hit, PathNode, Search
 from quern.schemas.page_times import publication
 from quern.schemas.tables import TRIPLETS
 
-_PATH_NODES = 40
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
 _DOCUMENT_COLUMNS = ["doc_id", "url", "metadata", "page_starts"]
 _CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "start", "end", "text", "header"]
@@ -160,7 +159,7 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
     order = np.lexsort((reached.node, -reached.similarity, reached.hop, reached.question))
     first = np.searchsorted(reached.question[order], np.arange(len(batch)))
     rank = np.arange(len(order)) - first[reached.question[order]]
-    kept = order[rank < _PATH_NODES]
+    kept = order[rank < 40]
     ids = graph.nodes.keys.take(pa.array(reached.node[kept])).to_pylist()
     owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[reached.node[kept]])).to_pylist()
     texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])

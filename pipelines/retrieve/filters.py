@@ -34,7 +34,7 @@ from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
 from quern.schemas.words.lines import shortened
-from quern.schemas.words.meant import meant, no_such
+from quern.schemas.words.meant import no_such
 
 Mask = npt.NDArray[np.bool_]
 
@@ -50,7 +50,6 @@ _OPERANDS: Final = {True: re.compile(rf"\((?:{_ITEM.pattern}\s*(?:,(?!\s*\))|(?=
 _JOINED: Final = re.compile(r"\s+(and|or)\s+", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
-_MOST_NAMED: Final = 20  # Of metadata, in messages.
 KNOWN_AT: Final = "known_at"
 METADATA: Final = "metadata"
 _KNOWN_BY: Final = ("published_at", "modified_at")
@@ -185,7 +184,7 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, ranges)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
-        raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+        raise UnknownColumnError(text, name, [*known_columns(), f"{METADATA}.NAME"])
     table = tables[0] if tables else DOCUMENTS
     kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
     if operator == "contains" and not pa.types.is_string(kind):
@@ -200,7 +199,8 @@ def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[ob
     return Condition(table, column, operator, least, most, tuple(others))
 
 
-def _known_columns() -> list[str]:
+def known_columns() -> list[str]:
+    """The columns that conditions can be about, in alphabetical order."""
     return sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
 
 
@@ -253,41 +253,6 @@ def _moments(value: str) -> tuple[datetime, datetime]:
     last = first.replace(month=month or 12)
     last = last.replace(day=day or monthrange(last.year, last.month)[1])
     return first, datetime.combine(last, time.max, UTC)
-
-
-def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) -> None:
-    """Refuse conditions on columns that there are not, and on metadata that no document of the snapshot has.
-
-    Raises:
-        FilterError: One is; the message names what is most like it, of columns and of metadata that there are.
-    """
-    for text in conditions:
-        try:
-            columns = [each.column for each in conditions_in(text)]
-        except UnknownColumnError as error:
-            raise _unknown(text, error.name, searcher.held(_metadata_names)) from None
-        for column in columns:
-            name = column.removeprefix(f"{METADATA}.")
-            if name != column and name not in (there := searcher.held(_metadata_names)):
-                raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
-
-
-def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
-    """What is said of a column that there is not, by what the snapshot has."""
-    columns = _known_columns()
-    part = (each for each in metadata if name.casefold() in each.casefold().split())
-    near = next(part, None) or meant(name, [*columns, *metadata])
-    if near in metadata and near not in columns:
-        told = f"there is no column of documents or chunks {name!r}; did you mean {METADATA}.{near}?"
-        return FilterError(f"the filter {text!r}: {told}")
-    given = [f"{METADATA}.{each}" for each in metadata[:_MOST_NAMED]]
-    return UnknownColumnError(text, name, [*columns, *given])
-
-
-def _metadata_names(searcher: Searcher) -> list[str]:
-    """Names of the metadata that documents have."""
-    column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
-    return sorted(set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column)))
 
 
 @dataclass(frozen=True)
@@ -349,14 +314,14 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
-        for named, holds in _met(searcher.snapshot, each):
+        for named, holds in met_by(searcher.snapshot, each):
             at = positions_in(keys, named)
             met[at[at >= 0]] = holds[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
 
 
-def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
+def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
     """Keys of the rows of the condition's table, and which of them meet it."""
     key = "doc_id" if each.table == DOCUMENTS.name else "chunk_id"
     group, _, name = each.column.partition(".")
@@ -364,23 +329,6 @@ def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]
     for batch in snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
         values = reduce(_later, map(batch.column, columns))
         yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
-
-
-def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
-    """Ids of the documents, duplicates among them, that meet all conditions.
-
-    Raises:
-        FilterError: A condition cannot be read, or is about chunks.
-    """
-    met: set[str] | None = None
-    for each in (each for text in conditions for each in conditions_in(text)):
-        if each.table != DOCUMENTS.name:
-            raise FilterError(
-                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
-            )
-        ids = {i for keys, holds in _met(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
-        met = ids if met is None else met & ids
-    return sorted(met or ())
 
 
 def _number(text: str) -> float | None:

@@ -16,8 +16,6 @@ _PART: Final = rf"[{re.escape(_CAPITALS)}][\w’'-]*"
 # Words that stand inside names in lower case, in the languages of Europe.
 _INSIDE: Final = "of|the|and|de|la|le|du|des|di|da|do|dos|del|della|der|den|von|van|zu|al|el|bin|ibn|y"
 _NAME: Final = re.compile(rf"\b{_PART}(?:[ \t]+(?:(?:{_INSIDE})[ \t]+){{0,2}}{_PART})*")
-# Chunks whose names are kept in memory, some 1 kB each.
-_MOST_KEPT: Final = 50_000
 
 
 def names(text: str) -> list[str]:
@@ -43,7 +41,8 @@ class ChunkNames:
     def of(self, chunks: Sequence[str]) -> list[list[str]]:
         """The names of each chunk and its title, by the chunks' keys."""
         missing = sorted(set(chunks) - self._names.keys())
-        if len(self._names) + len(missing) > _MOST_KEPT:
+        # Chunks whose names are kept in memory, some 1 kB each.
+        if len(self._names) + len(missing) > 50_000:
             self._names.clear()
             missing = sorted(set(chunks))
         rows = self._snapshot.table("chunks").lookup("chunk_id", missing, ["chunk_id", "title", "text"])

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
-from quern.indexes.vectors import Floats, Positions, pair_similarities
+from quern.indexes.vectors import Floats, Positions
 from quern.schemas.answers import Search
 
 Doubles = npt.NDArray[np.float64]
-# So little that no other chunk is likely to lie between a limit and what stops below it.
-_GAP: Final = 0.001
 
 
 @dataclass(frozen=True)
@@ -37,30 +34,6 @@ class Ranking:
     searches: Sequence[Search] | None = None  # Of each question the rounds, where there were rounds.
 
 
-def with_edges(
-    reached: Reached, question: Positions, source: Positions, target: Positions, questions: Floats, nodes: Floats
-) -> Reached:
-    """`reached`, and where they are not among them the nodes at both ends of edges: hop 0, and hop 1.
-
-    Args:
-        reached: What was reached before.
-        question: Question that each edge was followed for.
-        source: Node that it leaves from.
-        target: Node that it leads to.
-        questions: Vectors of the questions.
-        nodes: Vectors of the nodes.
-    """
-    asked = np.concatenate([reached.question, question, question])
-    node = np.concatenate([reached.node, source, target])
-    hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(question))])
-    order = np.lexsort((np.arange(len(node)), node, asked))
-    asked, node, hop = asked[order], node[order], hop[order]
-    first = np.ones(len(node), dtype=np.bool_)
-    first[1:] = (asked[1:] != asked[:-1]) | (node[1:] != node[:-1])
-    asked, node, hop = asked[first], node[first], hop[first]
-    return Reached(asked, node, hop, pair_similarities(questions, nodes, asked, node))
-
-
 def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) -> Scored:
     """One score per (question, chunk) from the similarities of its reached nodes: `mean`, `max` or `sum`."""
     return grouped(reached.question, owner[reached.node], reached.similarity, chunks, score)
@@ -79,12 +52,6 @@ def grouped(question: Positions, column: Positions, values: Floats, columns: int
         if score == "mean":
             total = total / np.bincount(segment, minlength=len(distinct))
     return in_order(distinct // width, distinct % width, total.astype(np.float32))
-
-
-def below(score: Doubles, gain: Doubles, limit: Doubles) -> Doubles:
-    """`score + gain`, but less than `limit` and in the same order below it; never less than `score`."""
-    raised, edge = score + gain, limit - _GAP
-    return np.maximum(score, np.where(raised < edge, raised, limit - _GAP / (1.0 + np.maximum(raised - edge, 0.0))))
 
 
 def cut(scored: Scored, questions: int, depth: int) -> Scored:

@@ -7,7 +7,6 @@ film and a person both name the director. To ask again with each name of the bes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +18,7 @@ from quern.indexes.lexical import LexicalIndex, Scored, in_order, ranges
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.names import ChunkNames
-from quern.pipelines.retrieve.ranking import Doubles, below
+from quern.pipelines.retrieve.ranking import Doubles
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
@@ -124,11 +123,7 @@ def _named(searcher: Searcher, chunk: Positions) -> _Named:
     columns = [number.setdefault(name, len(number)) for row in rows for name in row]
     starts = np.cumsum([0, *map(len, rows)])
     of_chunk = sparse.csr_array((np.ones(len(columns), np.bool_), columns, starts), shape=(len(rows), len(number)))
-    return _Named(of_chunk, searcher.graph.lexical.asked(_words(searcher, list(number))))
-
-
-def _words(searcher: Searcher, names: Sequence[str]) -> list[str]:
-    return [search_terms(searcher.form(name)) for name in names]
+    return _Named(of_chunk, searcher.graph.lexical.asked([search_terms(searcher.form(name)) for name in list(number)]))
 
 
 def _within(terms: sparse.csr_array, name: Positions, asked: sparse.csr_array, question: Positions) -> Positions:
@@ -196,6 +191,13 @@ def _raised(batch: Batch, scored: Scored, joined: _Joined, weight: float) -> Sco
     at = order[np.searchsorted(key[order], gained)]
     score[at] = below(score[at], weight * joined.strength, joined.limit)
     return in_order(key // chunks, key % chunks, score.astype(np.float32))
+
+
+def below(score: Doubles, gain: Doubles, limit: Doubles) -> Doubles:
+    """`score + gain`, but less than `limit` and in the same order below it; never less than `score`."""
+    gap = 0.001  # So little that no other chunk is likely to lie between a limit and what stops below it.
+    raised, edge = score + gain, limit - gap
+    return np.maximum(score, np.where(raised < edge, raised, limit - gap / (1.0 + np.maximum(raised - edge, 0.0))))
 
 
 def left_over(batch: Batch, question: Positions, source: Positions, target: Positions) -> Doubles:

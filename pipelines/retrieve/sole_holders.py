@@ -16,8 +16,6 @@ from quern.pipelines.retrieve.ranking import ranks
 from quern.schemas.words.terms import search_terms
 
 _NUMBER: Final = re.compile(r"\w*\d\w*")
-# Chunks that overlap hold a word together.
-_MOST_CHUNKS: Final = 3
 # From this share of a question's words on, weighted by idf, any words will do. Below it, words in lower case that only
 # one document has say nothing (of 25 questions over three corpora one was led right), and names do (7 of 8).
 _SHARE: Final = 0.5
@@ -61,7 +59,8 @@ def _holders(batch: Batch) -> tuple[Positions, Positions]:
     named = _named(batch)[question, term] > 0 if len(term) else np.empty(0, np.bool_)
     weight = lexical.idf[term].astype(np.float64)
     share = weight / np.bincount(question, weight, minlength=len(batch))[question]
-    rare = np.flatnonzero(lexical.having(term) <= _MOST_CHUNKS)
+    # Chunks that overlap hold a word together.
+    rare = np.flatnonzero(lexical.having(term) <= 3)
     row, chunk = lexical.texts_with(term[rare])
     row = rare[row]
     document = batch.graph.documents.of_chunk[chunk]

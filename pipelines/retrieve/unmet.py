@@ -14,9 +14,6 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.lines import shortened
 from quern.schemas.words.meant import ALIKE
 
-_MOST_VALUES: Final = 5_000  # Different values that one is compared with.
-_FEW: Final = 5  # Values that are told one and all.
-_NEAR: Final = 3
 _LONGEST: Final = 80  # Characters of a condition in a message.
 
 
@@ -63,8 +60,8 @@ def _values_like(searcher: Searcher, unmet: Condition) -> str:
         if not pa.types.is_string(column.type):
             return ""
         values.update(filter(None, column.unique().to_pylist()))
-        if len(values) > _MOST_VALUES:
+        if len(values) > 5_000:
             break
     folded = {value.casefold(): value for value in sorted(values)}
-    near = [folded[v] for v in difflib.get_close_matches(unmet.least.casefold(), folded, _NEAR, ALIKE)]
-    return " or ".join(near or (sorted(values) if len(values) <= _FEW else []))
+    near = [folded[v] for v in difflib.get_close_matches(unmet.least.casefold(), folded, 3, ALIKE)]
+    return " or ".join(near or (sorted(values) if len(values) <= 5 else []))

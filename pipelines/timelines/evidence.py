@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +82,6 @@ def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
     )
 
 
-_TIMES: Final = 20  # Events sought for each chunk that is wanted: some say the same, or may not be found.
-
-
 def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
     """The ranking, where of questions for what happened in a span the chunks that report its events stand alone."""
     spans = {n: span for n, q in enumerate(batch.questions) if (span := span_without_topic(q)) is not None}
@@ -95,7 +91,8 @@ def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
     scored, found = ranking.chunks, {}
     for question, (first, last) in spans.items():
         found_for = partial(_places, batch, question)
-        events = index.load(index.within(first, last, most * _TIMES, partial(_told_by_any, found_for)))
+        # Twenty events for each chunk that is wanted: some say the same, or may not be found.
+        events = index.load(index.within(first, last, most * 20, partial(_told_by_any, found_for)))
         # What many say in the same words (`Please help, it is urgent`) is told once.
         once = {event.summary.casefold(): event for event in reversed(events)}
         told = [event for event in events if once[event.summary.casefold()] is event]

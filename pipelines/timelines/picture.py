@@ -21,8 +21,6 @@ _LEFT: Final = 210
 _TITLE: Final = _WIDTH - _LEFT - 10
 _SIZE, _LINE = 13, 18
 _LANE, _MOST_LANES = 14, 8
-_SHORTEST: Final = 18  # Of a span: soft ends need room.
-_POINT: Final = 12
 _MOST_LINES: Final = 3
 _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)  # Steps of the scale.
 
@@ -115,7 +113,8 @@ def _marks(entries: Sequence[Entry], top: float) -> list[Mark]:
             (day - first) / (last - first) * _WIDTH
             for day in (entry.event.from_day.toordinal(), entry.event.to_day.toordinal() + 1)
         )
-        width = max(_SHORTEST, end - start) if entry.vague else _POINT
+        # Soft ends of a span need room.
+        width = max(18, end - start) if entry.vague else 12
         x = (start + end - width) / 2
         lane = next((n for n, taken in enumerate(ends) if taken < x - 2), len(ends))
         if lane == _MOST_LANES:  # Where all are taken, in the one that is free first.

@@ -27,7 +27,7 @@ from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.copies import one_each
-from quern.pipelines.timelines.events import EventIndex, events_of
+from quern.pipelines.timelines.names import NamedEvents, events_by_name
 from quern.schemas.errors import QuernError
 from quern.schemas.timelines import Timeline, TimelineEvent
 from quern.schemas.words.lines import shortened
@@ -38,7 +38,6 @@ from quern.schemas.words.terms import STOP_WORDS, search_terms
 # .45 and .50 give date F1 of .80, .86 and .84; a week and ten days the same, two weeks .82.
 _ABOUT: Final = 0.45
 _BEGINNING: Final = 1000
-_FIRST: Final = 200
 
 Kind = Literal["topic", "entity", "span"]
 
@@ -109,7 +108,7 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    of = entity_timeline if name_key(topic) in events_of(searcher).names else topic_timeline
+    of = entity_timeline if name_key(topic) in events_by_name(searcher).names else topic_timeline
     return of(searcher, topic, wanted)
 
 
@@ -122,7 +121,7 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     """
     _not_blank(entity)
     wanted = wanted or Wanted()
-    index, key = events_of(searcher), name_key(entity)
+    index, key = events_by_name(searcher), name_key(entity)
     # A name is the entity's where half of it is, by rarity of its words: `A380` is of `Airbus A380`.
     fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= 0.5})
     direct = {event.event_id for event in _known(searcher, index.load(list(fits)))}
@@ -141,7 +140,7 @@ def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
     Raises:
         NoEventsError: The snapshot has no events.
     """
-    index = events_of(searcher)
+    index = events_by_name(searcher)
     most = wanted.most or 100
     keys = index.within(wanted.start, wanted.end, most, partial(_known_first, searcher))
     events = _known(searcher, index.load(keys))
@@ -159,7 +158,7 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
     """
     _not_blank(topic)
     wanted = wanted or Wanted()
-    index = events_of(searcher)
+    index = events_by_name(searcher)
     rated = [event for event in _rated(searcher, index, topic) if wanted.holds(event)]
     main = _main(rated)
     if wanted.most is None:
@@ -199,7 +198,7 @@ def _scored(event: TimelineEvent, score: float) -> TimelineEvent:
     return event.model_copy(update={"score": round(score, 4)})
 
 
-def _fitting(index: EventIndex, key: str, fits: Mapping[str, float]) -> list[TimelineEvent]:
+def _fitting(index: NamedEvents, key: str, fits: Mapping[str, float]) -> list[TimelineEvent]:
     """The events that name an entity, and what else their documents tell: there `he` or `the company` often is it.
 
     Args:
@@ -236,7 +235,7 @@ def _said(text: str, rarity: Mapping[str, float]) -> float:
     return sum(weight for word, weight in rarity.items() if word in words) / max(sum(rarity.values()), 1e-9)
 
 
-def _rated(searcher: Searcher, index: EventIndex, topic: str) -> list[TimelineEvent]:
+def _rated(searcher: Searcher, index: NamedEvents, topic: str) -> list[TimelineEvent]:
     """The events of documents that are about a topic, each scored by its document and its nearness."""
     (recipe,) = find_recipes("hybrid")
     batch = Batch(searcher, [topic])
@@ -299,7 +298,7 @@ def _is_news(event: TimelineEvent) -> bool:
     if event.published_at is None or event.precision != "day" or start > _BEGINNING:
         return False
     if event.expected:
-        return start < _FIRST
+        return start < 200
     return timedelta(0) <= event.published_at.date() - event.from_day <= timedelta(7)
 
 

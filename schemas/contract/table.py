@@ -43,50 +43,33 @@ class Listing:
 
 @dataclass(frozen=True)
 class Table:
-    """The contract of one table.
+    """The contract of one table."""
 
-    Attributes:
-        name: Name of the table, also of its directory in the warehouse.
-        key: Columns that identify a row; never null, unique over the table.
-        schema: Arrow schema; every field carries a `doc` metadata entry.
-        served: Whether readers open it through LanceDB; the others are staged as Parquet.
-        doc: What its rows are, in a line.
-        row: What one row is called: `quern show ROW ID` finds it by its key, which has one column; empty where it
-            is not shown by itself.
-        provenance: Columns that say when a row was made, not what it holds; left out of the table's digest.
-        digested: Columns for which another column, a digest of them, stands in the table's digest.
-        references: Column to the table whose key it holds, or null.
-        indexes: Columns by which rows of a served table are looked up.
-        derived: Columns that the audit computes.
-        expects: What must hold of it, beside its schema, keys and references.
-        empty: What it is when the table has no rows; None for nothing out of the ordinary.
-        shrinks: Whether a build may lose any share of its rows.
-        repeats: Whether several rows may have one key.
-        no_loss: Reasons of rejects, by jobs that make the table, that lose nothing of the input.
-        warnings: Those of them with which the row itself is kept, without a value: such do not count as rejected.
-        hidden: Columns that `quern show` leaves out, beside vectors.
-        listings: How its rows are listed below those that they refer to.
-    """
-
-    name: str
-    key: tuple[str, ...]
-    schema: pa.Schema
-    served: bool = False
-    doc: str = ""
+    name: str  # Name of the table, also of its directory in the warehouse.
+    key: tuple[str, ...]  # Columns that identify a row; never null, unique over the table.
+    schema: pa.Schema  # Arrow schema; every field carries a `doc` metadata entry.
+    served: bool = False  # Whether readers open it through LanceDB; the others are staged as Parquet.
+    doc: str = ""  # What its rows are, in a line.
+    # What one row is called: `quern show ROW ID` finds it by its key, which has one column; empty where it is not shown
+    # by itself.
     row: str = ""
+    # Columns that say when a row was made, not what it holds; left out of the table's digest.
     provenance: tuple[str, ...] = ()
-    digested: tuple[str, ...] = ()
+    digested: tuple[str, ...] = ()  # Columns for which another column, a digest of them, stands in the table's digest.
+    # Column to the table whose key it holds, or null.
     references: Mapping[str, str] = field(default_factory=dict, hash=False)
-    indexes: tuple[str, ...] = ()
-    derived: tuple[Derived, ...] = ()
-    expects: tuple[Expected, ...] = ()
-    empty: Severity | None = "critical"
-    shrinks: bool = True
-    repeats: bool = False
+    indexes: tuple[str, ...] = ()  # Columns by which rows of a served table are looked up.
+    derived: tuple[Derived, ...] = ()  # Columns that the audit computes.
+    expects: tuple[Expected, ...] = ()  # What must hold of it, beside its schema, keys and references.
+    empty: Severity | None = "critical"  # What it is when the table has no rows; None for nothing out of the ordinary.
+    shrinks: bool = True  # Whether a build may lose any share of its rows.
+    repeats: bool = False  # Whether several rows may have one key.
+    # Reasons of rejects, by jobs that make the table, that lose nothing of the input.
     no_loss: frozenset[str] = frozenset()
+    # Those of them with which the row itself is kept, without a value: such do not count as rejected.
     warnings: frozenset[str] = frozenset()
-    hidden: tuple[str, ...] = ()
-    listings: tuple[Listing, ...] = ()
+    hidden: tuple[str, ...] = ()  # Columns that `quern show` leaves out, beside vectors.
+    listings: tuple[Listing, ...] = ()  # How its rows are listed below those that they refer to.
 
     def with_dimension(self, dimension: int) -> Table:
         """This table with its vector columns fixed to `dimension` float32 numbers."""

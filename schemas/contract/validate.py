@@ -13,10 +13,6 @@ class SchemaError(ValueError):
     """A batch that does not fit its table: the message names table, field and, where it can, row and key."""
 
 
-def _first(mask: pa.Array) -> int:
-    return int(pc.index(mask, True).as_py())
-
-
 def _where(table: Table, batch: pa.RecordBatch, field: str, row: int) -> str:
     names = [k for k in table.key if k in batch.schema.names]
     key = ", ".join(f"{k}={batch.column(k)[row].as_py()!r}" for k in names)
@@ -39,7 +35,7 @@ def validate(batch: pa.RecordBatch, table: Table) -> pa.RecordBatch:
         if column.type != field.type:
             raise SchemaError(f"table {table.name}, field {field.name}: is {column.type}, must be {field.type}")
         if not field.nullable and column.null_count:
-            row = _first(column.is_null())
+            row = int(pc.index(column.is_null(), True).as_py())
             raise SchemaError(f"{_where(table, batch, field.name, row)}: null, but the field must have a value")
         if pa.types.is_fixed_size_list(field.type) and len(column):
             finite = np.isfinite(column.flatten().to_numpy(zero_copy_only=False))

@@ -21,8 +21,7 @@ class EngineSettings(Group):
     spark_master: str = Field("", description="Spark master, which then does CPU jobs; empty for local[cores].")
     spark_memory: str = Field("1g", description="Heap of the Spark driver.")
     ray_address: str = Field(
-        "",
-        description="Ray cluster, which then embeds and searches neighbours by partitions; empty for this machine.",
+        "", description="Ray cluster, which then embeds and searches neighbours by partitions; empty for this machine."
     )
     ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
     batch_rows: Positive = Field(1024, description="Rows read at a time.")

@@ -187,8 +187,7 @@ class AlignSettings(Group):
         5, ge=0, description="Chunks of an answer, the best, that its question is aligned with; 0 for none."
     )
     model: bool = Field(
-        False,
-        description="Whether a model that answers aligns too, by one request more a chunk; else the rule does.",
+        False, description="Whether a model that answers aligns too, by one request more a chunk; else the rule does."
     )
 
 

@@ -1,52 +1,21 @@
 """One tree of settings: every threshold with its default, its meaning and its source.
 
-A settings file is YAML with the same tree; `--set group.name=value` overrides it. An unknown or ill-typed
-setting is an error that names the nearest setting. Settings of a job enter its fingerprint, but for those that change
-no result: the groups of the run, and single ones of the build (`group.HOW`).
+Settings of a job enter its fingerprint, but for those that change no result: the groups of the run, and single ones
+of the build (`group.HOW`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
-import yaml
-from pydantic import ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
-
-from quern.schemas.errors import QuernError
 from quern.schemas.setting_group import Group
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
-from quern.schemas.words.meant import meant
-
-MOVED = {
-    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
-    **{f"graph.{n}": f"link.{n}" for n in ("mentions", "mention_documents")},
-    **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare")},
-    "retrieve.weight_mentions": "retrieve.weight_bridges",
-}
-"""Old name to new name of settings that have moved or mean more than before."""
-
-
-_ALIKE = 0.4  # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
-
-
-class SettingsError(QuernError):
-    """A settings file or an override that is wrong; the message says which setting and what to do."""
 
 
 class Settings(RunSettings, SearchSettings, BuildSettings):
     """All settings, by phase: of the build, of the search, of the run (pydantic orders fields from the last base)."""
-
-
-def group_doc(group: str) -> str:
-    """What the settings of a group are about, in a line."""
-    return (type(getattr(Settings(), group)).__doc__ or "").split("\n")[0]
 
 
 def changes_results(name: str) -> bool:
@@ -61,105 +30,3 @@ def changes_results(name: str) -> bool:
 def results(settings: Settings, *phases: type[Group]) -> dict[str, dict[str, Any]]:
     """The settings of some phases that results depend on, in groups."""
     return {group: getattr(settings, group).results() for phase in phases for group in phase.model_fields}
-
-
-def setting_names() -> list[str]:
-    """Every setting as `group.name`, in the order of the tree."""
-    return [f"{group}.{name}" for group, name, _, _ in describe(Settings())]
-
-
-def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
-    """Rows of (group, name, value, description), in the order of the tree."""
-    for group in Settings.model_fields:
-        values = getattr(settings, group)
-        for name, field in type(values).model_fields.items():
-            yield group, name, getattr(values, name), _meaning(field)
-
-
-def choices(group: str, name: str) -> tuple[str, ...]:
-    """The values that the setting `group.name` can have, where they are names; none for others."""
-    return _choices(type(getattr(Settings(), group)).model_fields[name].annotation)
-
-
-def _choices(annotation: Any) -> tuple[str, ...]:
-    """The names of a `Literal`, also of one within a tuple."""
-    if get_origin(annotation) is Literal:
-        return tuple(str(one) for one in get_args(annotation))
-    return next((found for below in get_args(annotation) if (found := _choices(below))), ())
-
-
-def _meaning(field: FieldInfo) -> str:
-    """What a setting means, and what it can be, where its description does not name all of it."""
-    told = field.description or ""
-    names = _choices(field.annotation)
-    if all(f"`{name}`" in told for name in names):
-        return told
-    return f"{told} {'One' if get_origin(field.annotation) is Literal else 'Any'} of: {', '.join(names)}."
-
-
-def _explain(error: ErrorDetails, where: str) -> str:
-    path = ".".join(str(p) for p in error["loc"])
-    if error["type"] == "extra_forbidden":
-        if path in MOVED:
-            return f"{where}: there is no setting {path} any more; it is {MOVED[path]} now"
-        groups = list(Settings.model_fields)
-        near = meant(path, setting_names() + groups, _ALIKE)
-        hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
-        return f"{where}: there is no setting {path}{hint}"
-    # Of a name that is none of a list pydantic tells the list, as a sentence.
-    names = re.findall(r"'(.+?)'", error["ctx"]["expected"]) if error["type"] == "literal_error" else []
-    near = meant(str(error["input"]), names)
-    hint = f"; did you mean {near}?" if near else ""
-    said = error["msg"].removeprefix("Value error, ")
-    return f"{where}: setting {path} is {error['input']!r}: {said[:1].lower()}{said[1:]}{hint}"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        tree = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise SettingsError(f"settings file {path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {path} is not valid YAML: {' '.join(str(error).split())}") from error
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise SettingsError(f"settings file {path} must hold groups of settings, like: link: {{k: 2}}")
-    dotted = [name for name in tree if "." in str(name)]
-    if dotted:
-        group, _, leaf = str(dotted[0]).partition(".")
-        raise SettingsError(f"settings file {path}: write {dotted[0]} as a group: {group}: {{{leaf}: ...}}")
-    return tree
-
-
-def _override(tree: dict[str, Any], override: str) -> None:
-    name, equals, value = override.partition("=")
-    group, dot, leaf = name.strip().partition(".")
-    if not equals or not dot:
-        raise SettingsError(f"--set {override}: write it as group.name=value, for example --set link.k=2")
-    branch = tree.setdefault(group, {})
-    if not isinstance(branch, dict):
-        raise SettingsError(f"--set {override}: {group} is not a group of settings")
-    try:
-        branch[leaf] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise SettingsError(f"--set {override}: {value!r} is not a valid value") from error
-
-
-def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
-    """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
-
-    Raises:
-        SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
-    """
-    tree: dict[str, Any] = base.model_dump() if base else {}
-    for group, branch in (_read(path) if path else {}).items():
-        below = tree.get(group)
-        tree[group] = {**below, **branch} if isinstance(below, dict) and isinstance(branch, dict) else branch
-    for override in overrides:
-        _override(tree, override)
-    try:
-        return Settings.model_validate(tree)
-    except ValidationError as error:
-        where = f"settings file {path}" if path and not overrides else "settings"
-        raise SettingsError("; ".join(_explain(e, where) for e in error.errors())) from None

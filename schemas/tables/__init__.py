@@ -26,27 +26,9 @@ from quern.schemas.tables.timelines import TIMELINES
 from quern.schemas.tables.triplets import TRIPLETS
 
 __all__ = [
-    "CHUNKS",
-    "DOCUMENTS",
-    "EDGES",
-    "ENTITIES",
-    "EVENTS",
-    "IMAGES",
-    "NODES",
-    "NO_LOSS",
-    "PAGES",
-    "QUERIES",
-    "REJECTS",
-    "SOURCES",
-    "TABLES",
-    "TIMELINES",
-    "TIMESTAMP",
-    "TRIPLETS",
-    "VECTOR",
-    "WARNINGS",
-    "Table",
-    "declared",
-]
+    "CHUNKS", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS", "PAGES", "QUERIES",
+    "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS", "Table", "declared",
+]  # fmt: skip
 
 
 def declared() -> dict[str, Table]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-# C0, DEL, C1 and surrogates, but for tab and line feed; then what turns the direction of the text around it.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# C0, DEL, C1, surrogates and what is no character, but for tab and line feed; then what turns directions.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TERMINAL_LINE = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CARRIAGE = re.compile("\r(\n?)")
-_NOT_IN_HTML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def plain(text: str) -> str:
@@ -43,4 +42,4 @@ def shortened_where_they_differ(one: str, other: str, characters: int) -> tuple[
 
 def printable(text: str) -> str:
     """`text` as HTML can hold it, of the same length: control characters and lone surrogates become U+FFFD."""
-    return _NOT_IN_HTML.sub("\ufffd", _CARRIAGE.sub(lambda found: " \n" if found[1] else "\n", text))
+    return _CONTROL.sub("\ufffd", _CARRIAGE.sub(lambda found: " \n" if found[1] else "\n", text))

@@ -16,6 +16,8 @@ HANGUL = "\uac00-\ud7af"
 CJK = KANA + HAN + HANGUL
 HAN_CHARACTER = lazy_pattern(f"[{HAN}]")
 CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
+# What tells Japanese and Korean from Chinese.
+KANA_OR_HANGUL = lazy_pattern(f"[{KANA}{HANGUL}]")
 # Thai, Lao, Burmese and Khmer, which have no spaces between words either.
 SOUTH_EAST_ASIAN = "\u0e01-\u0e30\u0e32-\u0e46\u0e81-\u0edf\u1000-\u109f\u1780-\u17b3"
 # Ideographs that BERT's pre-tokeniser sets apart from both neighbours; of others it makes runs.

@@ -48,11 +48,11 @@ def _words(text: str) -> Iterable[str]:
     if text.isascii():
         # Nearly all text is of this kind, and most of it has no CamelCase.
         return _split_humps(_WORD.findall(text)) if _HUMP.search(text) else _WORD.findall(text.lower())
-    words = _split_humps(_MARKED_WORD.findall(_fold(text)))
+    words = _split_humps(_MARKED_WORD.findall(fold(text)))
     return words if CJK_CHARACTER.search(text) is None else (pair for word in words for pair in _bigrams(word))
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     """`text` in compatibility form without Latin, Greek and Cyrillic diacritics; other scripts keep their marks."""
     return unicodedata.normalize("NFKC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
 

@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.deduplicate import Deduplicate

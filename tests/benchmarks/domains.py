@@ -25,7 +25,7 @@ from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Answer
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.floors import wilson
 
 DOMAINS = Path(__file__).parents[1] / "corpus" / "domains"

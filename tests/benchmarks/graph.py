@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from quern.indexes.catalog import Manifest, Snapshot, Warehouse
 from quern.indexes.graph import QueryGraph
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.indexes.vectors import vector_array
 from quern.schemas.settings import Settings
 from quern.schemas.tables import CHUNKS, EDGES, NODES, Table

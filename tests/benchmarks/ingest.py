@@ -19,7 +19,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean
@@ -28,7 +28,8 @@ from quern.jobs.text.charsets import decode_page
 from quern.pipelines.evaluation.extraction import gold_pages
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS
 from tests.conftest import read_pages
 

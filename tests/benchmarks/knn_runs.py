@@ -15,7 +15,8 @@ import psutil
 import pyarrow as pa
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, vector_array, vector_matrix
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines, core_count

@@ -20,7 +20,8 @@ from quern.indexes.changes import changed_rows
 from quern.jobs.core.contract import Job
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from tests.benchmarks.night_pages import World
 from tests.nights.builds import nights
 from tests.tiny_embedder import write_tiny_embedder

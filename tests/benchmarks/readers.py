@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 
 import quern
 from quern.indexes.catalog import Manifest, Warehouse, new_build_id
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.pipelines.vacuum import prune, vacuum
 from quern.schemas.settings import MemoSettings
 

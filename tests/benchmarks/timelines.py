@@ -32,7 +32,7 @@ from quern.pipelines.build.whole import build
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.events import events_of
 from quern.pipelines.timelines.query import Wanted, timeline_of, topic_timeline
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.timelines import TimelineEvent, TimelineSource
 from tests.benchmarks.semeval import Placed, Relations, event_word, relations, timed
 

@@ -12,7 +12,8 @@ import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse, WarehouseError
 from quern.indexes.checksums import DamagedError, read_sealed, sealed, write_sealed
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.schemas.settings import Settings
 from quern.schemas.tables import EDGES, QUERIES
 from quern.schemas.version import VERSION

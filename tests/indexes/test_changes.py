@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from quern.indexes.changes import changed_rows, rows_at
 from quern.indexes.stages import Stage
 from quern.schemas.differences import RowChanges
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.tables import EDGES, REJECTS, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.memo import Memo, MemoWriter, commit_part, committed_inputs, nest, unnest
-from quern.schemas.digests import Fingerprints, row_fingerprints
+from quern.schemas.digests import Fingerprints
+from quern.schemas.row_digests import row_fingerprints
 
 MADE = pa.schema([pa.field("v", pa.list_(pa.float32(), 2), False), pa.field("s", pa.string())])
 

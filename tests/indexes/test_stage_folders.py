@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quern.indexes.stages import FolderWriter, Stage, StageWriter, remove
+from quern.indexes.stage_writers import FolderWriter, StageWriter, remove
+from quern.indexes.stages import Stage
 from quern.schemas.tables import PAGES
 
 

@@ -17,7 +17,8 @@ from quern.pipelines.build.records import AuditRecord, Begun, table_file
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import make_tables
 from quern.pipelines.vacuum import vacuum
-from quern.schemas.settings import MemoSettings, Settings, load_settings
+from quern.schemas.settings import MemoSettings, Settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
 from tests.nights.corpus import Corpus
 

@@ -19,7 +19,8 @@ from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
 from quern.pipelines.cli.snapshots import app
 from quern.schemas.contract.expectations import LOST
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import EDGES, NODES
 from tests.conftest import Quern
 

@@ -23,7 +23,7 @@ from quern.pipelines.build.whole import build
 from quern.pipelines.cli.faults import sentence
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.beside import CORPUS
 from tests.conftest import Quern
 from tests.disks import read_only, small_disk

@@ -12,7 +12,8 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.pipelines.build.whole import build
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
 

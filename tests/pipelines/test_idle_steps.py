@@ -14,7 +14,8 @@ from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import make_tables
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.vacuum import vacuum
-from quern.schemas.settings import MemoSettings, load_settings
+from quern.schemas.settings import MemoSettings
+from quern.schemas.settings.reading import load_settings
 from tests.nights.builds import build_unaudited
 from tests.nights.corpus import Corpus
 

@@ -25,7 +25,8 @@ from quern.pipelines.inspect.rejects import Wanted, summary
 from quern.pipelines.pages.ingest import IngestReport, add_pages
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import page_source
-from quern.schemas.settings import IngestSettings, load_settings
+from quern.schemas.settings import IngestSettings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import CORPUS, Quern, read_pages
 from tests.jobs.pages.archived import HTML, http, put, warc
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.served import ServedTables
+from quern.indexes.served.writer import ServedWriter
 from quern.indexes.stages import Stage
 from quern.pipelines.build.whole import build
 from quern.pipelines.query import answer_questions
@@ -82,7 +82,7 @@ def test_a_table_that_was_written_without_a_column_has_nulls_in_it(tmp_path: Pat
     rows = pa.RecordBatch.from_pylist([row | {"vector": [1.0, 0.0]}], schema=old.schema)
     pq.write_table(pa.Table.from_batches([rows]), tmp_path / "chunks.parquet")
     stage = Stage(old, tmp_path / "chunks.parquet", 1, "")
-    served = ServedTables(tmp_path / "served")
+    served = ServedWriter(tmp_path / "served")
     written = served.write(stage)
     table = served.open(CHUNKS.with_dimension(2), written.version, written.checksums)
     now = Stage(CHUNKS.with_dimension(2), stage.path, 1, "")

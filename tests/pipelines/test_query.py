@@ -21,7 +21,7 @@ from quern.pipelines.query import BATCH_QUESTIONS, answer_questions
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import NOT_FOUND, Answer, Question
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import CORPUS, ROOT, Quern, read_jsonl
 
 ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge")}

@@ -14,7 +14,8 @@ from quern.pipelines.build.in_progress import StagedBuild, StageError
 from quern.pipelines.build.stage import run_stage, stage_names
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.inspect.verify import kept_files, verify
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import ROOT, Quern, build_here
 
 ID, NEXT = "20240101T0600", "20240102T0600"

@@ -17,7 +17,7 @@ from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
 
 SETTINGS = load_settings(

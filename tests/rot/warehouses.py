@@ -16,7 +16,8 @@ from quern.pipelines.build.stage import run_stage, stage_names
 from quern.pipelines.build.whole import build
 from quern.pipelines.pages.crawl import crawl
 from quern.pipelines.pages.ingest import add_pages
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 from tests.beside import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 

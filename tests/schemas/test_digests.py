@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.schemas.digests import row_fingerprints, table_digest, text_digest
-from quern.schemas.json_cells import json_cells
+from quern.schemas.digests import text_digest
+from quern.schemas.row_digests import json_cells, row_fingerprints, table_digest
 
 SCHEMA = pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.list_(pa.string()))])
 ROWS = st.lists(

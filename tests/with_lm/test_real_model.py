@@ -31,7 +31,8 @@ from quern.jobs.tasks.generators.local import LocalBackend
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import judge_named, judgements
-from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings, load_settings
+from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import Table
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, of, rejected

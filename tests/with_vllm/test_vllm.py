@@ -16,7 +16,8 @@ from quern.jobs.engines.ray import RayEngine
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.vllm import VllmBackend
 from quern.pipelines.build.whole import build
-from quern.schemas.settings import EngineSettings, GeneratorSettings, load_settings
+from quern.schemas.settings import EngineSettings, GeneratorSettings
+from quern.schemas.settings.reading import load_settings
 from tests.tiny_llama import write_tiny_llama
 
 SCHEMA: dict[str, Any] = {

@@ -41,7 +41,7 @@ def turn_questions(text: str, unit: Unit, key: str, day: str) -> Iterator[tuple[
     """Pairs (form, question) for the turn `text`, which is about `key` and was said on `day`; either may be empty."""
     a, b = unit.speaker, unit.addressee or "the others"
     plain = text.replace("’", "'")
-    k, d = _about(key), f" (said on {day})" if day else ""
+    k, d = (f" about {key}" if key else ""), f" (said on {day})" if day else ""
     yield "tell", f"What does {a} tell {b}{k}?"
     if unit.before.rstrip().endswith("?"):
         yield "reply", f"What does {a} answer when {b} asks: {_last_question(unit.before)}"
@@ -54,10 +54,6 @@ def conversation(speakers: Sequence[str], topics: Sequence[str], day: str) -> st
     """The question that asks for a whole conversation."""
     on, about = f" on {day}" if day else "", f": {', '.join(topics)}" if topics else ""
     return f"What do {' and '.join(speakers[:4])} talk about{on}{about}?"
-
-
-def _about(key: str) -> str:
-    return f" about {key}" if key else ""
 
 
 def _last_question(said: str) -> str:

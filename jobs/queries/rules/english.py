@@ -1,6 +1,6 @@
 """English questions about a sentence, by rule.
 
-A question form looks for the constituent it asks for (a date, a place, a cause, a count...) and for a subject
+A question form looks for the constituent it asks for (a date, a place, a cause...) and for a subject
 and a verb to turn round. A form that finds none gives nothing; one fallback always gives a question.
 """
 
@@ -9,11 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from quern.jobs.queries.rules.pronouns import LEAD, PERSON_NOUN, resolve
 from quern.schemas.words.calendar import MONTH
 
 Form = Callable[[str, str], str]
 
+_PERSONS = """
+actor actress author bishop biker bowler boxer chef comedian cricketer cyclist dancer designer driver duke fighter
+golfer governor historian judge jumper knight librarian mayor minister monk musician nun physician physicist pilot
+player priest rapper rider rower runner scholar screenwriter senator skater skier soldier songwriter sprinter surgeon
+swimmer wrestler
+bishop coach composer daughter director emperor engineer footballer founder general king lawyer
+leader manager member officer painter philosopher player poet president prince princess producer professor queen rapper
+saint singer son teacher writer
+"""
+# What persons are called, beside words such as `politician`, `artist`, `playwright`, `woman`.
+
+PERSON_NOUN = re.compile(
+    r"(?:an?|the|one of the) (?:[\w-]+ ){0,4}?(?:[a-z]+(?:ist|ician|wright|woman|man)|"
+    + "|".join(sorted({*_PERSONS.split()}))
+    + r")\b"
+)
+_LEAD = re.compile(
+    r"(?:In|On|At|By|During|After|Before|From|Since|As|For|Under|With|However|Moreover|Also|Today|Currently|Then|Finally)\b"
+    r"(?: \d{1,2}, (?=\d{4}\b)|[^,.;:]){0,60}(?:, | (?=(?:he|she|it|they) [a-z]))(?=\S)"
+)
 _DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _YEAR = r"(?:1\d{3}|20\d\d)s?\b"
 _DATE = (
@@ -37,44 +56,20 @@ _CONJUNCTION = re.compile(
     r"|For|From|Following|During|Among|Within|To|With|Of|Under|Over|Between) "
 )
 _WHY = re.compile(r" (?:because(?: of)?|due to|owing to|in order to|so that|as a result of|thanks to) ")
-_HOW = re.compile(r" by (?:\w+ly )?\w+ing ")
 _PLACE = re.compile(r" (?:in|at|near|from|to|into|outside|around) (?:the )?(?!" + MONTH + r")[A-Z][\w'’-]+")
-_COUNT = re.compile(
-    r"\b(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
-    r"(?:dozen|hundred|thousand)s of) (?P<noun>(?:[a-z-]+ ){0,2}[a-z]{3,}s)\b"
-)
-_BY_AGENT = re.compile(r"(?P<verb>[a-z]+ed|led|built|held|won|sung) (?P<rest>.*?)\bby (?=[A-Z]|the )")
-_COMPARE = re.compile(
-    r"\b(?:more|less|fewer|[a-z]{3,}er)(?: [\w-]+)? than (?P<other>\S+(?: \S+){0,5})"
-    r"|\b(?:unlike|compared (?:to|with)) (?P<with>\S+(?: \S+){0,4})"
-)
-_ACTION = re.compile(
-    r"(?P<subject>(?:The |An? )?[A-Z][\w'’.-]*(?: (?:of|the|and|de|von|van|[A-Z][\w'’.-]*))*) "
-    r"(?P<verb>(?!is |was |has |does )[a-z]{2,}(?:ed|[^s]s)|became|began|built|fought|gave|grew|held|led|left|lost"
-    r"|made|met|ran|sang|took|won|wrote) (?P<rest>\S.*)"
-)
-_CONDITION = re.compile(r"(?P<word>If|When|Once|Unless) (?P<rest>[^,]{5,90}),")
-_IMPERATIVE = re.compile(
-    r"(?:(?:Please|Always|Never|Do not|Don't) )?(?:Add|Avoid|Call|Check|Choose|Click|Consider|Create|Cut|Ensure|Enter"
-    r"|Follow|Go|Heat|Install|Keep|Let|Make|Mix|Note|Open|Place|Press|Put|Read|Remember|Remove|Run|Select|Send|Start"
-    r"|Stop|Take|Try|Turn|Use|Visit|Write) ",
-    re.IGNORECASE,
-)
-_DETERMINERS = frozenset("the a an this that these those its his her their some most many all it he she they".split())
-_ASKED = 22  # Words of a question at most, before its topic.
+_PRONOUNS = frozenset("he she it they this these his her its their".split())
+_DETERMINERS = frozenset("the a an that those some most many all".split())
 
 
-def questions(text: str, topic: str, before: str = "", kind: str = "") -> Iterator[tuple[str, str]]:
+def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
     """Pairs (form, question) for the plain sentence `text` of a document about `topic`, the best first.
 
-    Args:
-        text: The sentence.
-        topic: What the document is about; may be empty.
-        before: The sentence before it.
-        kind: What the topic is known to be: `person`, `thing` or nothing.
+    None for a sentence that begins with a pronoun: alone, the question would not say whom it asks about.
     """
-    sentence = resolve(_APPOSITION.sub("", text), before, topic, kind)
-    clause = _CLAUSE_END.split(LEAD.sub("", sentence, count=1), maxsplit=1)[0].strip()
+    sentence = _APPOSITION.sub("", text)
+    clause = _CLAUSE_END.split(_LEAD.sub("", sentence, count=1), maxsplit=1)[0].strip()
+    if clause.split(" ", 1)[0].lower() in _PRONOUNS:
+        return
     for name, form in _FORMS.items():
         question = form(sentence, clause)
         if question:
@@ -126,28 +121,13 @@ def _why(sentence: str, clause: str) -> str:
     cause = _WHY.search(sentence)
     if cause is None or cause.start() < 8:
         return ""
-    effect = LEAD.sub("", sentence[: cause.start()], count=1)
+    effect = _LEAD.sub("", sentence[: cause.start()], count=1)
     parts = _inverted(effect)
     return (
         f"Why {parts[1]} {parts[0]} {_shortened(parts[2])}"
         if parts
         else f"Why is it that {_uncapitalised(_shortened(effect))}"
     )
-
-
-def _how(sentence: str, clause: str) -> str:
-    means, parts = _HOW.search(clause), _inverted(clause)
-    if means is None or parts is None:
-        return ""
-    return f"How {parts[1]} {parts[0]} {_shortened(_HOW.split(parts[2], maxsplit=1)[0])}"
-
-
-def _who_by(sentence: str, clause: str) -> str:
-    parts = _inverted(clause)
-    agent = _BY_AGENT.match(parts[2]) if parts else None
-    if parts is None or agent is None or parts[1] not in ("was", "were"):
-        return ""
-    return f"Who {agent['verb']} {parts[0]} {agent['rest']}"
 
 
 def _definition(sentence: str, clause: str) -> str:
@@ -166,59 +146,18 @@ def _where(sentence: str, clause: str) -> str:
     return f"Where {parts[1]} {parts[0]} {_shortened(parts[2][: max(place.start() - 1, 0)])}"
 
 
-def _compared(sentence: str, clause: str) -> str:
-    found, parts = _COMPARE.search(clause), _inverted(clause)
-    if found is None or parts is None:
-        return ""
-    return f"How does {parts[0]} compare with {found['other'] or found['with']}"
-
-
-def _condition(sentence: str, clause: str) -> str:
-    found = _CONDITION.match(sentence)
-    return f"What happens {found['word'].lower()} {_shortened(found['rest'])}" if found else ""
-
-
-def _instruction(sentence: str, clause: str) -> str:
-    return f"What should one do: {_shortened(clause[:1].lower() + clause[1:])}" if _IMPERATIVE.match(sentence) else ""
-
-
-def _who_did(sentence: str, clause: str) -> str:
-    action = _ACTION.match(clause)
-    if action is None:
-        return ""
-    asked = "What" if action["subject"].startswith(("The ", "A ", "An ")) else "Who or what"
-    return f"{asked} {action['verb']} {_shortened(action['rest'])}"
-
-
-def _how_many(sentence: str, clause: str) -> str:
-    count = _COUNT.search(sentence)
-    return f"How many {count['noun']} are there" if count else ""
-
-
 def _whether(sentence: str, clause: str) -> str:
     parts = _inverted(clause)
     return f"{parts[1].capitalize()} {parts[0]} {_shortened(parts[2])}" if parts else ""
 
 
 # The order is that of preference: the most telling constituents first.
-_FORMS: dict[str, Form] = {
-    "why": _why,
-    "who_by": _who_by,
-    "when": _when,
-    "definition": _definition,
-    "how": _how,
-    "compared": _compared,
-    "condition": _condition,
-    "instruction": _instruction,
-    "where": _where,
-    "how_many": _how_many,
-    "who_did": _who_did,
-    "whether": _whether,
-}
+_FORMS: dict[str, Form] = {"why": _why, "when": _when, "definition": _definition, "where": _where, "whether": _whether}
 
 
 def _shortened(text: str) -> str:
-    return " ".join(_CLAUSE_END.split(text.strip(), maxsplit=1)[0].split()[:_ASKED])
+    # Words of a question at most, before its topic.
+    return " ".join(_CLAUSE_END.split(text.strip(), maxsplit=1)[0].split()[:22])
 
 
 def _finished(question: str, topic: str) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from quern.jobs.queries.rules import chinese
-from quern.jobs.queries.rules.pronouns import kind_of
 from quern.jobs.queries.rules.units import STOP_WORDS, WORD, Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.scripts import HAN_CHARACTER, HANGUL, KANA
+from quern.schemas.words.scripts import HAN_CHARACTER, KANA_OR_HANGUL
 from quern.schemas.words.spaces import squeeze
-
-_NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
-_ENGLISH = 0.1  # Least share of English function words in an English text.
 
 
 class Reading:
@@ -31,7 +25,6 @@ class Reading:
         day: Day of publication in that language; may be empty.
         speakers: Who speaks, in order of their names.
         topics: Words that say what the chunk is about, the most frequent first; of English alone.
-        kind: What the topic is known to be: `person`, `thing` or nothing.
     """
 
     def __init__(
@@ -46,12 +39,6 @@ class Reading:
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
         spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
         self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
-        known = chinese.kind_of if self.language == "zh" else kind_of
-        self.kind = known(self.topic, self.said)
-
-    def before(self, number: int) -> str:
-        """The unit before one, if it stands in the same paragraph."""
-        return self.said[number - 1] if number and self.units[number].before else ""
 
 
 def _day(time: datetime, language: str) -> str:
@@ -61,10 +48,11 @@ def _day(time: datetime, language: str) -> str:
 def wording_language(text: str) -> str:
     """`zh`, `en`, or nothing where questions can be worded in neither."""
     if len(HAN_CHARACTER.findall(text)) > 0.3 * len(WORD.findall(text)):
-        return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
+        return "" if len(KANA_OR_HANGUL.findall(text)) > 0.05 * len(text) else "zh"
     words = WORD.findall(text.lower())
     known = sum(map(STOP_WORDS.__contains__, words))
-    return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""
+    # Least share of English function words in an English text.
+    return "en" if (text.isascii() and len(words) < 12) or known > 0.1 * len(words) else ""
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -18,17 +18,15 @@ from typing import Final
 from quern.jobs.queries.rules import chinese, dialogue, english
 from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
+from quern.jobs.text.name_forms import ASIDE
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
 # Raised whenever the rules give other pairs.
-RULES_VERSION = 7
+RULES_VERSION = 8
 NEAR_IDENTICAL = 0.97
-_AMBIGUITY: Final = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _NAME: Final = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
-_NEAR: Final = 0.85  # Share of words that two units may have in common.
 _FORMS: Final = 2  # Most questions of a unit; a third lowers recall.
-_LEAST_UNITS: Final = 3  # A chunk of fewer units has no question about the whole.
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def written_pairs(
         form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
     # `Mercury (planet)` is about Mercury.
-    topic = _AMBIGUITY.sub("", squeeze(title or ""))
+    topic = ASIDE.sub("", squeeze(title or ""))
     reading = Reading(text, topic, published_at, _distinct(text, read_units(text, most)), form or SearchForm())
     writer = _Writer(reading)
     drafts = [list(writer.drafts(n)) for n in range(len(reading.units))]
@@ -90,7 +88,8 @@ class _Writer:
         """The pair about the chunk as a whole; its answer is the unit that says most of what it is about."""
         told = [n for n, unit in enumerate(self.of.units) if unit.kind in ("turn", "sentence")]
         topics = self.of.topics[:4]  # Words that say what a chunk is about.
-        if self.of.language != "en" or len(self.of.units) < _LEAST_UNITS or not told:
+        # A chunk of fewer units has no question about the whole.
+        if self.of.language != "en" or len(self.of.units) < 3 or not told:
             return None
         if self.of.speakers:
             question = dialogue.conversation(self.of.speakers, topics, self.of.day)
@@ -108,19 +107,16 @@ class _Writer:
 
     def _questions(self, number: int, unit: Unit, said: str) -> Iterator[tuple[str, str]]:
         topic = self.of.topic or unit.heading.rstrip(":：")
-        before, kind = self.of.before(number), self.of.kind
         if unit.kind in ("row", "table"):
             yield unit.kind, self._row_question(unit, said, topic)
         elif self.of.language == "zh":
             yield from (
-                chinese.turn_questions(said, unit, self.of.day)
-                if unit.speaker
-                else chinese.questions(said, topic, before, kind)
+                chinese.turn_questions(said, unit, self.of.day) if unit.speaker else chinese.questions(said, topic)
             )
         elif self.of.language == "en" and unit.speaker:
             yield from dialogue.turn_questions(said, unit, self._key(number), self.of.day)
         elif self.of.language == "en":
-            yield from english.questions(said, topic, before, kind)
+            yield from english.questions(said, topic)
             names = [n.rstrip(".,") for n in _NAME.findall(said) if n.rstrip(".,").lower() not in topic.lower()]
             yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
         else:
@@ -153,7 +149,8 @@ def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
     kept: list[tuple[frozenset[str], Unit]] = []
     for unit in units:
         words = words_of(text[unit.start : unit.end])
-        if words and not any(alike(words, w, _NEAR) for w, _ in kept):
+        # Share of words that two units may have in common.
+        if words and not any(alike(words, w, 0.85) for w, _ in kept):
             kept.append((words, unit))
     return [u for _, u in kept]
 

@@ -45,11 +45,9 @@ _LABEL = re.compile(
     r"[ \t]*+(?:\[[^\]\n]{1,20}\][ \t]*+)?(?P<label>[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,20}){0,3})"
     r"[ \t]?[:：](?!//)[ \t]*+(?=\S)"
 )
-_POSSESSIVE = re.compile(r"['’].*")
 _BULLET = re.compile(r"[ \t]*+(?:[-*•·–—]|\d{1,3}[.)、])[ \t]+")
 _SAYING = re.compile(r"\b(?:I|you|we|me|my|your|us|our|let's)\b|[!?！？]|[我你您们吧吗呢]", re.IGNORECASE)
 _SHORT = 5  # Words; a shorter unit is merged with its neighbour.
-_LONG_ROW = 20  # Words; a longer `label: value` line is prose.
 _LONG_TURN = 45  # Words; a longer turn is asked about in parts.
 
 
@@ -64,7 +62,7 @@ class Unit:
     kind: str  # What the line is.
     speaker: str = ""  # Who says it.
     addressee: str = ""  # Whom it is said to.
-    before: str = ""  # What stands before it in the same paragraph, or the turn it replies to.
+    before: str = ""  # The turn it replies to.
     label: str = ""  # Label of a `label: value` row, or the head of the table's columns.
     heading: str = ""  # Heading or list introduction above it.
 
@@ -169,7 +167,8 @@ class _Reader:
             self.head = ""
 
     def _is_row(self, label: str, line: str) -> bool:
-        return label.lower() in NOT_SPEAKERS or (not self.speakers and word_count(line) <= _LONG_ROW)
+        # Words; a longer `label: value` line is prose.
+        return label.lower() in NOT_SPEAKERS or (not self.speakers and word_count(line) <= 20)
 
 
 def _is_heading(line: str) -> bool:
@@ -205,12 +204,8 @@ def _turn(text: str, line: Span, label: re.Match[str], block: int, addressee: st
 def _sentences(text: str, line: Span, block: int, heading: str) -> list[Unit]:
     bullet = _BULLET.match(text, *line)
     start = bullet.end() if bullet else line[0]
-    units: list[Unit] = []
-    before = ""
-    for a, b in sentence_spans(text[start : line[1]]):
-        units.append(_unit(text, (start + a, start + b), block, "sentence", before=before, heading=heading))
-        before = squeeze(text[start + a : start + b])
-    return units
+    spans = sentence_spans(text[start : line[1]])
+    return [_unit(text, (start + a, start + b), block, "sentence", heading=heading) for a, b in spans]
 
 
 def _joined(first: Unit, second: Unit) -> Unit:
@@ -246,5 +241,5 @@ def topic_words(text: str) -> list[str]:
 @lru_cache(maxsize=50_000)
 def _content(word: str) -> str:
     """The word without its possessive; nothing if it does not say what a text is about."""
-    bare = _POSSESSIVE.sub("", word)
+    bare = word.replace("’", "'").partition("'")[0]
     return "" if len(bare) < 4 or bare in STOP_WORDS or word in STOP_WORDS or bare.isdigit() else bare

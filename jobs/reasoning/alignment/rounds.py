@@ -22,10 +22,6 @@ from quern.jobs.tasks.prompts import disarmed, quoted
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import GGatrievalSettings
 
-# What the share of constituents that a chunk alone matches is worth beside its place by relevance, -ln(2 + place).
-# Chosen on the sample corpus and musique_train100, in the middle of where no question of them loses a document (1 to
-# 1.5); of lihua_world's 571 questions one loses one of its documents from 1.25 on, of cmrc2018's none.
-_ADDED: Final = 1.25
 _LONGEST: Final = 600  # Characters of a query's passage: what the default model reads beside a question.
 
 
@@ -111,7 +107,11 @@ def select_task(settings: GGatrievalSettings) -> Task[LabelledChunks, Selection]
         left, covered = list(range(len(chunks))), frozenset[int]()
         best: list[int] = []
         while left and len(best) < keep:
-            worth = {n: _ADDED * len(chunks[n].matched - covered) / count - math.log(2 + chunks[n].place) for n in left}
+            # What the share of constituents that a chunk alone matches is worth beside its place by relevance, -ln(2 +
+            # place). Chosen on the sample corpus and musique_train100, in the middle of where no question of them loses
+            # a document (1 to 1.5); of lihua_world's 571 questions one loses one of its documents from 1.25 on, of
+            # cmrc2018's none.
+            worth = {n: 1.25 * len(chunks[n].matched - covered) / count - math.log(2 + chunks[n].place) for n in left}
             chosen = max(left, key=lambda n: (worth[n], -chunks[n].place))
             best.append(chosen)
             left.remove(chosen)

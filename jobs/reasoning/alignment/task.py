@@ -36,37 +36,30 @@ class Match(BaseModel):
     """A segment that matches a constituent.
 
     A model names constituent and sentence; the characters of the segment are found in that sentence.
-
-    Attributes:
-        constituent: Place of the constituent in the question, from 0.
-        sentence: Number of the sentence that holds the segment, from 1; 0 where only the title matches.
-        start: First character in the chunk; that of the window where only the title matches.
-        end: Character after the last; `start` where only the title matches.
-        how: What matches: words of the segment, the title of the document, or the sentence that a model named.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Place of the constituent in the question, from 0.
     constituent: int = Field(ge=0, description="Number of the constituent.")
+    # Number of the sentence that holds the segment, from 1; 0 where only the title matches.
     sentence: int = Field(ge=0, description="Number of the sentence that matches it; 0 for the title.")
+    # First character in the chunk; that of the window where only the title matches.
     start: SkipJsonSchema[int] = Field(0, ge=0)
-    end: SkipJsonSchema[int] = Field(0, ge=0)
+    end: SkipJsonSchema[int] = Field(0, ge=0)  # Character after the last; `start` where only the title matches.
+    # What matches: words of the segment, the title of the document, or the sentence that a model named.
     how: SkipJsonSchema[How] = "model"
 
 
 class Alignment(BaseModel):
-    """What of a question one window of a chunk matches (GGatrieval, FGA).
-
-    Attributes:
-        matches: In the order of the constituents, at most one each.
-        constituents: How many the question has, |Q|.
-        window: First character of the window and the one after its last; None where nothing but a title matches.
-    """
+    """What of a question one window of a chunk matches (GGatrieval, FGA)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # In the order of the constituents, at most one each.
     matches: list[Match] = Field(json_schema_extra={"maxItems": MOST_CONSTITUENTS})
-    constituents: SkipJsonSchema[int] = Field(0, ge=0)
+    constituents: SkipJsonSchema[int] = Field(0, ge=0)  # How many the question has, |Q|.
+    # First character of the window and the one after its last; None where nothing but a title matches.
     window: SkipJsonSchema[tuple[int, int] | None] = None
 
     @property

@@ -144,8 +144,6 @@ class Overlap:
 
 
 MOST_CITED: Final = 5  # As many as a statement may rest on.
-_LEAST_CHARACTERS: Final = 10  # Xinyu AI Search, its released code.
-_LONGEST: Final = 600  # Characters of a source in a prompt.
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
 
@@ -168,7 +166,8 @@ class CitingInput:
         said = self.sentence.strip()
         if not said or said.endswith((":", "：")) or _HEADING.match(said):
             return False
-        return self.alone or len(said) >= _LEAST_CHARACTERS
+        # Characters that are worth a citation: Xinyu AI Search, its released code.
+        return self.alone or len(said) >= 10
 
     @cached_property
     def elements(self) -> frozenset[Element]:
@@ -242,4 +241,4 @@ def _of_chunk(text: str, title: str | None, published_at: datetime | None) -> tu
 
 
 def _line(text: str) -> str:
-    return quoted(text, _LONGEST)
+    return quoted(text, 600)

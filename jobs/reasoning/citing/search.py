@@ -13,7 +13,6 @@ from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput, Element,
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.quantities import Quantity, quantities
 
-_LEAST_COSINE: Final = 0.6  # Xinyu AI Search, section 3.6.1.
 # Share of the weight of a sentence's words that its sources must have. Chosen on 323 sentences of answers of CLAPNQ,
 # each against its passage and the five most alike of others: .96 are cited, .99 of the citations are right; without the
 # sentences that they were written from .04 are (at .4: .97, .99, .07; at .6: .93, .99, .025).
@@ -21,7 +20,7 @@ _LEAST_SUPPORT: Final = 0.5
 # A further source that the answer was drafted from is cited where it adds so much of the weight. On the same sentences
 # .1, .2 and .3 give 393, 373 and 358 citations, of which .986 to .987 are right: in the middle.
 _ADDS: Final = 0.2
-_PARTS: Final = re.compile(r";\s+|；")
+PARTS: Final = re.compile(r";\s+|；")
 
 
 def drafted_sources(given: CitingInput) -> list[int]:
@@ -34,7 +33,7 @@ def drafted_sources(given: CitingInput) -> list[int]:
         return [quoted]
     free = plain_words(given.question)
     found: set[int] = set()
-    for part in _PARTS.split(given.sentence):
+    for part in PARTS.split(given.sentence):
         found |= set(_Search(replace(given, sentence=part), free).among(candidates, further=True))
     chosen = [n for n in candidates if n in found][:MOST_CITED]
     whole = _Search(given, free)
@@ -103,7 +102,8 @@ class _Search:
         if not self.overlap.weights:
             return set(numbers) <= set(self._given.rests_on)
         cosines = self._given.cosines
-        if cosines is not None and max(cosines[n - 1] for n in numbers) > _LEAST_COSINE:
+        # Least cosine of a sentence with a source: Xinyu AI Search, section 3.6.1.
+        if cosines is not None and max(cosines[n - 1] for n in numbers) > 0.6:
             return True
         counted = {e: weight for e, weight in self.overlap.weights.items() if e not in self._given.dated}
         # Numbers that only follow from the sources' days are borne out too.

@@ -31,10 +31,6 @@ Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 Pair = tuple[str, str]
 UNKNOWN: Final = math.nan
 _WINDOW: Final = 3  # Sentences of a segment; 2 to 5 tell claims of ExpertQA alike.
-# Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2, 3
-# and 5 tell alike (area under ROC .636, .634, .633), neighbours alone a little less (.626).
-_PAIR_REACH: Final = 3
-_TEXT_REACH: Final = 5
 _PIECE: Final = 1_000  # Characters of a text that is embedded: about what the default model reads.
 _NAME: Final = re.compile(r"(?<=[^\s.!?:;•*-] )[\"'“‘(]*([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)")
 _ITEM: Final = re.compile(r"^\W*\d{1,2}[.)]\s|(?<=[:.;])\s+\d{1,2}[.)]\s*$")
@@ -86,8 +82,10 @@ def features(given: EntailmentInput) -> Features:
     weight = _weights(words, segments)
     asked = content_words(given.question)
     new = words - asked or words
-    names, pairs = _names(undated(given.plain)), _pairs(said, _PAIR_REACH)
-    near_words = frozenset[Pair]().union(*(_pairs(f"{p.title}\n{p.text}", _TEXT_REACH) for p in passages))
+    # Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2,
+    # 3 and 5 tell alike (area under ROC .636, .634, .633), neighbours alone a little less (.626).
+    names, pairs = _names(undated(given.plain)), _pairs(said, 3)
+    near_words = frozenset[Pair]().union(*(_pairs(f"{p.title}\n{p.text}", 5) for p in passages))
     return Features(
         window=max(_window(p, words, weight) for p in passages),
         whole=_share(weight, new, held),

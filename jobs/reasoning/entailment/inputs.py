@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from quern.jobs.reasoning.citing.search import PARTS
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentence_spans
@@ -17,15 +18,12 @@ from quern.schemas.words.terms import search_terms
 # A statement of so few words of content, or one that does not end as a sentence does and has at most twice as many, is
 # a short answer, which says something only together with its question (ALCE does the same with the items of a list).
 _FRAGMENT_WORDS: Final = 3
-_SENTENCE_WORDS: Final = 4  # Of these a sentence that is quoted has as many; `Ida Thorne.` is none.
 _MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
 _MARKDOWN: Final = re.compile(r"\*\*|__|^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
-_PARTS: Final = re.compile(r";\s+|；")
 _ENDS: Final = tuple(".!?。！？…")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否", "是的", "不是", "没有"})
-_SHOWN: Final = 6_000  # Characters of one text in a prompt.
 
 
 @dataclass(frozen=True)
@@ -86,14 +84,15 @@ class EntailmentInput:
 
         The cosines are those of the whole, and say nothing of a part.
         """
-        said = [part for part in _PARTS.split(self.plain) if content_words(part)]
+        said = [part for part in PARTS.split(self.plain) if content_words(part)]
         return [replace(self, statement=part, near=None, topic=None) for part in said] if len(said) > 1 else [self]
 
     @cached_property
     def verbatim(self) -> bool:
         """Whether one of the texts has the statement as a sentence, word for word."""
         said = search_terms(self.plain)
-        if not self.plain.endswith(_ENDS) or len(said.split()) < _SENTENCE_WORDS:
+        # A sentence that is quoted has four words; `Ida Thorne.` is none.
+        if not self.plain.endswith(_ENDS) or len(said.split()) < 4:
             return False
         return any(search_terms(s) == said for p in self.read for s in p.sentences)
 
@@ -106,7 +105,7 @@ class EntailmentInput:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
-        rows = [{"title": disarmed(_line(p.title)), "text": disarmed(_line(p.text)[:_SHOWN])} for p in self.read]
+        rows = [{"title": disarmed(_line(p.title)), "text": disarmed(_line(p.text)[:6_000])} for p in self.read]
         return {"statement": disarmed(self.plain), "question": disarmed(_line(self.question)), "passages": rows}
 
 

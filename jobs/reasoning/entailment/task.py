@@ -21,18 +21,15 @@ VERDICT: Final = 0.5  # Probability from which a statement is said to be entaile
 
 
 class Entailment(BaseModel):
-    """Whether a statement is entailed.
-
-    Attributes:
-        score: Probability that it is. Nothing is entailed by no text at all, nor a statement without words: 0. A text
-            that is named but not at hand (an address alone) says nothing either way: the score is that of the usual
-            claim which people judged.
-        entailed: The verdict; never of a statement whose texts are not at hand.
-    """
+    """Whether a statement is entailed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Probability that it is. Nothing is entailed by no text at all, nor a statement without words: 0. A text that is
+    # named but not at hand (an address alone) says nothing either way: the score is that of the usual claim which
+    # people judged.
     score: float = Field(ge=0.0, le=1.0, description="Probability that the texts entail the statement, from 0 to 1.")
+    # The verdict; never of a statement whose texts are not at hand.
     entailed: bool = Field(description="Whether they do.")
 
 

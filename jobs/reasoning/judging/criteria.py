@@ -184,18 +184,14 @@ Return JSON: {"issues": ["..."], "calculation": "10 - 1", "score": 9}
 
 
 class Scored(BaseModel):
-    """What a criterion gives an answer.
-
-    Attributes:
-        issues: Its faults, of insightfulness its ideas.
-        calculation: How the score follows from them.
-        score: From 0 to 10; None where that cannot be told.
-    """
+    """What a criterion gives an answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Its faults, of insightfulness its ideas.
     issues: list[Annotated[str, Field(max_length=1000)]] = Field(max_length=_ISSUES)
-    calculation: str = Field(max_length=1000)
+    calculation: str = Field(max_length=1000)  # How the score follows from them.
+    # From 0 to 10; None where that cannot be told.
     score: Annotated[float | None, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10}, mode="validation")]
 
 

@@ -40,15 +40,12 @@ Return JSON: {"reason": "...", "right": 0}
 
 
 class Verdict(BaseModel):
-    """Whether an answer is right.
-
-    Attributes:
-        right: 1 or 0; None where that cannot be told.
-    """
+    """Whether an answer is right."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
+    # 1 or 0; None where that cannot be told.
     right: Annotated[int | None, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 1}, mode="validation")]
 
 

@@ -12,7 +12,6 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.tasks.prompts import quoted
 
 _LONGEST: Final = {"question": 1_000, "answer": 6_000, "gold": 3_000, "passage": 1_200}  # Characters in a prompt.
-_SHOWN: Final = 8  # Passages in a prompt.
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class JudgeInput:
             "gold": None if self.gold is None else [cut(g, "gold") for g in self.gold],
             "evidence": [
                 {"title": cut(p.title, "question"), "day": _day(p.published_at), "text": cut(p.text, "passage")}
-                for p in self.evidence[:_SHOWN]
+                for p in self.evidence[:8]
             ],
             "as_of": self.as_of.isoformat() if self.as_of else None,
         }

@@ -19,7 +19,7 @@ from quern.schemas.words.scripts import CJK
 
 GOLD_WORDS: Final = 0.8  # Share of the gold answer's content words from which an answer is said to hold it.
 
-_ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
+_ARTICLES: Final = ("a", "an", "the")
 _PUNCTUATION: Final = frozenset(string.punctuation)
 _TOKEN: Final = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
 # Said first and set apart, as in `Yes: both ...`; `No 4 Quay Road` and `是谁` are something else.
@@ -38,7 +38,7 @@ def tokens(text: str) -> list[str]:
     """The tokens that are compared: words, and each character of a script without spaces."""
     folded = unicodedata.normalize("NFKC", text).lower()
     plain = "".join(c for c in folded if c not in _PUNCTUATION and not unicodedata.category(c).startswith("P"))
-    return _TOKEN.findall(_ARTICLES.sub(" ", plain))
+    return [token for token in _TOKEN.findall(plain) if token not in _ARTICLES]
 
 
 def exact_match(said: str, gold: Sequence[str]) -> float:

@@ -19,9 +19,6 @@ from quern.jobs.tasks.task import Checked, Problem, Task
 Aspect = Literal["overall", "correctness", "completeness"]
 ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
 
-# A difference of .055 in likeness is half a step, one of .21 one and a half: so many pairs are ties (.35) and of the
-# outermost steps (.16) as people have of ragchecker_human.
-_SCALE: Final = 0.215
 _ASKED: Final[dict[Aspect, str]] = {
     "overall": "all in all, as an answer to the question",
     "correctness": "in correctness: whether what it says is right, whatever it leaves out",
@@ -49,15 +46,12 @@ Return JSON: {"reason": "...", "preference": 0}
 
 
 class Preference(BaseModel):
-    """Which of two answers is the better.
-
-    Attributes:
-        preference: From -2, the first by far, to 2, the second by far; None where that cannot be told.
-    """
+    """Which of two answers is the better."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
+    # From -2, the first by far, to 2, the second by far; None where that cannot be told.
     preference: Annotated[
         float | None, WithJsonSchema({"type": "integer", "minimum": -2, "maximum": 2}, mode="validation")
     ]
@@ -69,7 +63,9 @@ def _rule(given: PairInput) -> Preference:
         return Preference(reason="there is no gold answer to compare them by", preference=None)
     first, second = (likeness(given.first.question, g.answer, given.first.gold) for g in (given.first, given.second))
     said = f"likeness to the gold answer {first:.2f} against {second:.2f}"
-    return Preference(reason=said, preference=2.0 * math.tanh((second - first) / _SCALE))
+    # A difference of .055 in likeness is half a step, one of .21 one and a half: so many pairs are ties (.35) and of
+    # the outermost steps (.16) as people have of ragchecker_human.
+    return Preference(reason=said, preference=2.0 * math.tanh((second - first) / 0.215))
 
 
 def _check(_: PairInput, output: Preference) -> Checked[Preference]:

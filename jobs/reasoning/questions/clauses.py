@@ -10,8 +10,6 @@ from typing import Final
 
 from quern.schemas.words.scripts import HAN_CHARACTER
 
-_LEAST_WORDS: Final = 3
-_MOST_CLAUSES: Final = 4
 _BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)$", re.I)
 # Of a text whose white space is squeezed: two runs of it side by side would be tried in every way to part them.
 _CUT: Final = re.compile(
@@ -19,7 +17,6 @@ _CUT: Final = re.compile(
 )
 # Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
 _CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
-_LEAST_CHINESE: Final = 4
 
 
 def clauses(question: str) -> list[str]:
@@ -31,9 +28,9 @@ def clauses(question: str) -> list[str]:
     stripped = " ".join(question.split()).rstrip("?.!？。！ ")
     if HAN_CHARACTER.search(stripped):
         parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
-        parts = [p for p in parts if len(p) >= _LEAST_CHINESE]
+        parts = [p for p in parts if len(p) >= 4]
     else:
         both = _BETWEEN.search(stripped)
         parts = [both[1], both[2]] if both else _CUT.split(stripped)
-        parts = [p.strip() for p in parts if len(re.findall(r"\w+", p)) >= _LEAST_WORDS]
-    return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
+        parts = [p.strip() for p in parts if len(re.findall(r"\w+", p)) >= 3]
+    return parts[:4] if len(parts) > 1 else []

@@ -18,10 +18,6 @@ from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.words.terms import search_terms
 
-# Similarities to the question outside which the released code of Xinyu AI Search drops a sub-question.
-_LEAST_ALIKE: Final = 0.25
-_MOST_ALIKE: Final = 0.95
-
 
 class Relation(BaseModel):
     """A sub-question that needs the answer of another, both by their number, counted from 1."""
@@ -79,9 +75,8 @@ def checked(given: QuestionInput, output: Decomposition) -> Checked[Decompositio
     fault = fault_of_plan(subs)
     if fault is not None:
         return Checked(None, (Problem(fault, _DETAILS[fault]),))
-    kept = [
-        n for n, s in enumerate(subs, 1) if s.parents or _LEAST_ALIKE < _alike(s.text, given.question) <= _MOST_ALIKE
-    ]
+    # The released code of Xinyu AI Search drops a sub-question outside these similarities to the question.
+    kept = [n for n, s in enumerate(subs, 1) if s.parents or 0.25 < _alike(s.text, given.question) <= 0.95]
     if len(kept) == len(subs):
         return Checked(output)
     if len(kept) < 2 or any(p not in kept for n in kept for p in subs[n - 1].parents):
@@ -157,9 +152,8 @@ def _parents_first(subs: tuple[SubQuestion, ...]) -> tuple[SubQuestion, ...]:
         return subs
     order = [n for level in Plan("", subs).levels() for n in level]
     new = {old: n for n, old in enumerate(order, 1)}
-    return tuple(_moved(subs[old - 1], new) for old in order)
-
-
-def _moved(sub: SubQuestion, new: dict[int, int]) -> SubQuestion:
-    text = REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", sub.text)
-    return SubQuestion(text, tuple(sorted(new[p] for p in sub.parents)))
+    moved = [subs[old - 1] for old in order]
+    texts = [REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", sub.text) for sub in moved]
+    return tuple(
+        SubQuestion(text, tuple(sorted(new[p] for p in sub.parents))) for text, sub in zip(texts, moved, strict=True)
+    )

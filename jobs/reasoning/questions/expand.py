@@ -39,13 +39,10 @@ class Expansions(BaseModel):
 
 @dataclass(frozen=True)
 class ExpandInput:
-    """A question and what the index asks near it.
-
-    Attributes:
-        near: The synthetic queries that are nearest to it, best first, then their neighbours in the graph.
-    """
+    """A question and what the index asks near it."""
 
     question: str
+    # The synthetic queries that are nearest to it, best first, then their neighbours in the graph.
     near: Sequence[str] = ()
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Final
@@ -11,9 +10,6 @@ from quern.schemas.words.lines import shortened
 
 # Of text that was decoded wrongly, or of a binary file; white space is no such character.
 _NO_TEXT: Final = ("Cc", "Cs", "Co", "Cn")
-# A stray control character comes with pasted text. Binary files and wrong decodings have one in ten and more.
-_MOST_NO_TEXT: Final = 0.05
-_BLANK: Final = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,8 @@ def fault_of(question: str, max_characters: int) -> Fault | None:
     if len(text) > max_characters:
         return Fault("too_long", f"{len(text)} characters, more than question.max_characters {max_characters}")
     odd = sum(_is_no_text(c) for c in text)
-    if odd > max(1, _MOST_NO_TEXT * len(text)):
+    # A stray control character comes with pasted text. Binary files and wrong decodings have one in ten and more.
+    if odd > max(1, 0.05 * len(text)):
         return Fault("not_text", f"{odd} of {len(text)} characters are not text: {shortened(ascii(text), 60)}")
     if not any(c.isalnum() for c in text):
         return Fault("not_text", f"no letter and no digit: {shortened(text, 60)}")
@@ -47,4 +44,4 @@ def fault_of(question: str, max_characters: int) -> Fault | None:
 def _is_no_text(character: str) -> bool:
     if character == "\ufffd":
         return True
-    return unicodedata.category(character) in _NO_TEXT and not _BLANK.match(character)
+    return unicodedata.category(character) in _NO_TEXT and not character.isspace()

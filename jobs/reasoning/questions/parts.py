@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from quern.jobs.text.words import AUXILIARIES, PREPOSITIONS
+
 if TYPE_CHECKING:
     import networkx as nx
 
 
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
-
-_MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,12 @@ class Plan:
 
         What leads to the next is asked for too where the question has its words: `who built it, and when was he born`.
         """
-        return [n for n, s in enumerate(self.sub_questions, 1) if n in self.leaves() or _holds(self.question, s.text)]
+        whole, leaves = " ".join(self.question.lower().split()), self.leaves()
+        return [
+            n
+            for n, s in enumerate(self.sub_questions, 1)
+            if n in leaves or " ".join(s.text.lower().split()).rstrip("?") in whole
+        ]
 
     def filled(self, number: int, answers: Mapping[int, str]) -> str:
         """Sub-question `number` with the answers of its parents in the place of their references.
@@ -95,7 +100,8 @@ class Plan:
             if parent not in sub.parents:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
-            name = answer if len(answer.split()) <= _MOST_NAME_WORDS else ""
+            # A sentence cannot stand in another question.
+            name = answer if len(answer.split()) <= 10 else ""
             return name or " ".join(sub.stands_for.get(parent, "").split()) or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)
@@ -103,11 +109,6 @@ class Plan:
     def _asked_for(self, parent: int) -> str:
         """What a sub-question asks for, as words that may stand in another."""
         return REFERENCE.sub("it", self.sub_questions[parent - 1].text).rstrip("?？ ")
-
-
-def _holds(question: str, part: str) -> bool:
-    """Whether a question has the words of a part as they are."""
-    return " ".join(part.lower().split()).rstrip("?") in " ".join(question.lower().split())
 
 
 def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
@@ -169,8 +170,6 @@ _ORDER: Final = re.compile(
 )
 # What these ask for can stand in another question; a number or a reason cannot.
 _NAMES: Final = re.compile(r"(?:who|which|where|what\s+(?!is|was|are|were|do|does|did|has|have)\w+)\b", re.IGNORECASE)
-_PREPOSITION: Final = re.compile(r"(?:in|on|at|for|from|by|with|before|after|under)\b", re.IGNORECASE)
-_IS_VERDICT: Final = re.compile(_AUXILIARY, re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ class Comparison:
 @lru_cache(maxsize=4096)
 def comparison(question: str) -> Comparison | None:
     """The two sides that `question` compares; None where it compares nothing."""
-    text = _plain(question)
+    text = " ".join(question.split()).rstrip("?.!？ ")
     if len(text) > _LONGEST:
         return None
     if match := _EITHER.fullmatch(text):
@@ -198,9 +197,10 @@ def comparison(question: str) -> Comparison | None:
         asked = f"{match['word']}{match['rest']}"
         if _LEANS.match(b) or b[:1].isdigit():
             return None
-        verdict = _IS_VERDICT.match(text) is not None
+        verdict = text.partition(" ")[0].lower() in AUXILIARIES
         # `in 2023 than in 2024` compares two times or places of one thing.
-        other = f"{a} {match['word']} {b}?" if match["rest"] and _PREPOSITION.match(b) else f"{asked}: {b}?"
+        beside = match["rest"] and b.partition(" ")[0].lower() in PREPOSITIONS
+        other = f"{a} {match['word']} {b}?" if beside else f"{asked}: {b}?"
         return _comparison((a, b), (f"{a} {asked}?", other), match["word"], verdict=verdict)
     if (match := _ORDER.fullmatch(text)) and len(match["b"].split()) >= _LEAST_WORDS:
         a, b = match["a"].strip(), match["b"].strip()
@@ -237,10 +237,6 @@ def _beside(part: str, first: str) -> SubQuestion:
         return SubQuestion(part)
     words = first.rstrip("?")
     return SubQuestion(f"{part} (#1)", (1,), {1: words}) if _NAMES.match(first) else SubQuestion(f"{part} ({words})")
-
-
-def _plain(question: str) -> str:
-    return " ".join(question.split()).rstrip("?.!？ ")
 
 
 def _comparison(

@@ -18,7 +18,6 @@ from quern.indexes.lexical import LexicalIndex
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,24}(?=['’]s\b|(?![\w'’]))")
-_MOST_UNKNOWN: Final = 0.4  # Share of unknown words beyond which a question is in another language.
 
 
 class Vocabulary:
@@ -77,7 +76,8 @@ def respelled(question: str, vocabulary: Vocabulary) -> list[Respelled]:
     """The misspelled words of `question`, in their order; none where it seems to be in another language."""
     words = search_terms(question).split()
     unknown = sum(not vocabulary.knows(word) for word in words)
-    if not vocabulary or unknown > max(1, _MOST_UNKNOWN * len(words)):
+    # With more unknown words, a question is in another language.
+    if not vocabulary or unknown > max(1, 0.4 * len(words)):
         return []
     written = (m for m in _WORD.finditer(question) if not m[0].isupper() and not vocabulary.knows(m[0].lower()))
     return [Respelled(m.start(), m.end(), word) for m in written if (word := _meant(m[0], vocabulary))]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
 from quern.jobs.text.chinese_numerals import value as numeral_value
 from quern.jobs.text.dates import calendar
@@ -98,20 +98,18 @@ _LONE_DAY: Final = lazy_pattern(
     rf"(?<![\d.第同当當每-])(?P<d>[12]\d|3[01]|[1-9]|二?十{_ONE}?|三十一?)"
     rf"(?:(?<=\d)日(?![本元月])|号(?=来|去|到|回|出发|见|开[会始学]|之?前|以前|之?后|以后|[早晚]上|[上下中]午)|(?<=[在于到从至，。、月]\d)号(?!{_THINGS})|(?<=[在于到从至，。、月]\d\d)号(?!{_THINGS}))"
 )
-_LUNAR: Final = lazy_pattern("(?:农历|農曆|阴历|陰曆|旧历|夏历)$")
-_EVERY: Final = lazy_pattern("每[一个隔]?$")
+# Before a time: that it is of the Chinese calendar, or recurs.
+_UNLIKE: Final = lazy_pattern("(?P<lunar>(?:农历|農曆|阴历|陰曆|旧历|夏历)$)|每[一个隔]?$")
 _CLOCK: Final = "(?:[早晚上下中]午?)?(?:(?:\\d{1,2}|[一二两三四五六七八九十]{1,3})[点时:]半?(?:\\d\\d)?)?"
-_JOIN: Final = lazy_pattern(rf"{_CLOCK}\s*(?:到|至|—+|–|-|~|～)\s*")
-_WITH: Final = lazy_pattern(rf"{_CLOCK}\s*[和与與及]\s*")
+_JOIN: Final = lazy_pattern(rf"{_CLOCK}\s*(?:(?P<with>[和与與及])|到|至|—+|–|-|~|～)\s*")
 _COUNT_BEFORE: Final = lazy_pattern(rf"(?<!\d)(?P<n>{_YEAR}|{_DAY})(?:[日号])?\s*(?:到|至|—+|–|-|~|～)\s*$")
-_AFTER: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
-    (lazy_pattern("或(?:之|以)?[后後]|及(?:之|以)[后後]|起|以来|以來|开始"), "since"),
-    (lazy_pattern("或(?:之|以)?前|及(?:之|以)前|为止"), "until"),
-    (lazy_pattern("(?:之|以)[后後]|[后後](?!半|来|天)"), "after"),
-    (lazy_pattern("(?:之|以)前|前(?![\\d一二两三四五六七八九十半后往景夕天锋任沿线台方提途面身])"), "before"),
+_AFTER: Final = lazy_pattern(
+    r"(?P<since>或(?:之|以)?[后後]|及(?:之|以)[后後]|起|以来|以來|开始)|(?P<until>或(?:之|以)?前|及(?:之|以)前|为止)"
+    r"|(?P<after>(?:之|以)[后後]|[后後](?!半|来|天))"
+    r"|(?P<before>(?:之|以)前|前(?![\d一二两三四五六七八九十半后往景夕天锋任沿线台方提途面身]))"
 )
 _BEFORE: Final = lazy_pattern(
-    "(?:(?P<until>截止到?|截至|直到|不晚于)|(?P<before>早于|先于)|(?P<after>晚于)|自从?|不早于)$"
+    "(?:(?P<until>截止到?|截至|直到|不晚于)|(?P<before>早于|先于)|(?P<after>晚于)|(?P<since>自从?|不早于))$"
 )
 
 _Found = tuple[int, int, Reading]
@@ -145,10 +143,11 @@ class _Chinese:
                 one = self._at(at)
             except (ValueError, OverflowError):  # A day outside of the years 1 to 9999.
                 continue
-            if one is None or _EVERY.search(self.text, max(0, at - 2), at):
+            unlike = _UNLIKE.search(self.text, max(0, at - 2), at)
+            if one is None or (unlike and not unlike["lunar"]):
                 continue
             end, reading = one
-            if _LUNAR.search(self.text, max(0, at - 2), at):
+            if unlike:
                 reading = replace(reading, first=None, last=None, flaw="lunar")
             if reading.unit in ("day", "month", "year") and reading.first is not None:
                 self.anchor = reading
@@ -353,10 +352,8 @@ class _Chinese:
         if len(between) > 9 or "range" in (a.unit, b.unit):
             return None
         end = other[1]
-        if _WITH.fullmatch(between):
-            if not re.match(f"{_CLOCK}(?:之?间|之間)", self.text[end : end + 12]):
-                return None
-        elif not _JOIN.fullmatch(between):
+        join = _JOIN.fullmatch(between)
+        if join is None or (join["with"] and not re.match(f"{_CLOCK}(?:之?间|之間)", self.text[end : end + 12])):
             return None
         if "impossible" in (a.flaw, b.flaw):
             return one[0], end, Reading(None, None, "range", flaw="impossible")
@@ -385,10 +382,8 @@ class _Chinese:
     def _when(self, start: int, end: int, reading: Reading) -> When:
         signal: Signal = ""
         if reading.unit != "range":
-            signal = next((signal for pattern, signal in _AFTER if pattern.match(self.text, end)), "")
-            if not signal and (m := _BEFORE.search(self.text, max(0, start - 4), start)):
-                kinds: tuple[Signal, ...] = ("until", "before", "after")
-                signal = next((kind for kind in kinds if m[kind]), "since")
+            said = _AFTER.match(self.text, end) or _BEFORE.search(self.text, max(0, start - 4), start)
+            signal = cast(Signal, said.lastgroup) if said else ""
         return reading.when(self.text, start, end, self.setting, signal)
 
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from quern.jobs.text.dates import calendar
-from quern.jobs.text.dates.calendar import Reading, Setting, a_day
+from quern.jobs.text.dates.calendar import Reading, Setting, a_day, nth_weekday
 from quern.jobs.text.dates.english_words import (
     COUNT,
     DAY,
@@ -32,14 +32,60 @@ from quern.jobs.text.dates.english_words import (
     YEAR,
     compiled,
     month_number,
-    nameless,
     number,
     unit_name,
     weekday_number,
     year_number,
 )
-from quern.jobs.text.dates.holidays import HOLIDAYS, holiday
 from quern.schemas.words.patterns import lazy_pattern
+
+_FIXED: Final = {
+    "christmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25), "xmas": (12, 25),
+    "boxing day": (12, 26), "new years eve": (12, 31), "new years day": (1, 1), "valentines day": (2, 14),
+    "womens day": (3, 8), "st patricks day": (3, 17), "earth day": (4, 22), "may day": (5, 1), "juneteenth": (6, 19),
+    "canada day": (7, 1), "independence day": (7, 4), "bastille day": (7, 14), "halloween": (10, 31),
+    "international workers day": (5, 1), "labour day": (5, 1), "all saints day": (11, 1),
+    "armistice day": (11, 11), "veterans day": (11, 11),
+}  # fmt: skip
+# Days from Easter Sunday.
+_BY_EASTER: Final = {"good friday": -2, "easter monday": 1, "easter sunday": 0, "ash wednesday": -46, "easter": 0}
+# Month, weekday, which one, and days from it.
+_NTH: Final = {
+    "thanksgiving day": (11, 3, 4, 0), "thanksgiving": (11, 3, 4, 0), "black friday": (11, 3, 4, 1),
+    "labor day": (9, 0, 1, 0), "memorial day": (5, 0, -1, 0), "mothers day": (5, 6, 2, 0), "fathers day": (6, 6, 3, 0),
+    "martin luther king day": (1, 0, 3, 0), "presidents day": (2, 0, 3, 0), "columbus day": (10, 0, 2, 0),
+}  # fmt: skip
+# An expression for each name, the longer first; apostrophes may stand before or behind the s.
+HOLIDAYS: Final = "|".join(
+    re.sub(r"s (?=day|eve)", "['’]?s?['’]? ", name).replace("st ", r"st\.? ")
+    for name in sorted((*_FIXED, *_BY_EASTER, *_NTH), key=len, reverse=True)
+)
+
+
+def holiday(words: str, year: int) -> date:
+    """The day in a year of the holiday that an expression of `HOLIDAYS` has matched."""
+    name = re.sub(r"['’.]", "", " ".join(words.lower().split()))
+    if name in _FIXED:
+        return date(year, *_FIXED[name])
+    if name in _BY_EASTER:
+        return easter(year) + timedelta(_BY_EASTER[name])
+    month, weekday, n, beside = _NTH[name]
+    first, end = date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
+    return nth_weekday(first, end - timedelta(1), weekday, n) + timedelta(beside)
+
+
+def easter(year: int) -> date:
+    """Easter Sunday of the western churches (the anonymous Gregorian algorithm, Meeus 1991, ch. 8)."""
+    a, b, c = year % 19, year // 100, year % 100
+    d, e = divmod(b, 4)
+    g = (8 * b + 13) // 25
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    el = (32 + 2 * e + 2 * i - h - k) % 7
+    m = (a + 11 * h + 19 * el) // 433
+    month = (h + el - 7 * m + 90) // 25
+    return date(year, month, (h + el - 7 * m + 33 * month + 19) % 32)
+
 
 _PREPOSITION: Final = (
     "in|by|for|from|to|until|till|since|before|after|between|during|around|about|over|through|throughout|than"
@@ -62,7 +108,6 @@ _COUNTED: Final = lazy_pattern(
     r"|women|words|hrs?|GMT|UTC)\b| \d)|-(?!present\b|now\b|today\b)[A-Za-z]"
 )
 _PLURAL: Final = lazy_pattern(r"\s+(?!(?:was|is|has|as|this|its|his)\b)(?:[a-z]{3,}\s+)?[a-z]{2,}s\b")
-_COUNTING: Final = lazy_pattern(r"\b(?:for|than|about|around|of|to|and|or|over|through|the)\s+$", re.IGNORECASE)
 _NUMBERED: Final = lazy_pattern(
     r"\b(?:flight|room|page|chapter|section|article|act|volume|version|model|building|unit|highway|route|bus|line|office"
     r"|gate|no\.?|number|order|case|form|iso|rfc|windows)\s+$|\d $",
@@ -76,9 +121,7 @@ _TOOK: Final = lazy_pattern(
     r"\b(?:\w+ed|was|were|had|did|won|made|took|grew|rose|fell|became|lost|sold|came|time|first|once|twice)\b",
     re.IGNORECASE,
 )
-_GOES_ON: Final = lazy_pattern(rf" {nameless(UNIT)}|-\w", re.IGNORECASE)
-_BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
-_WORD: Final = lazy_pattern(r"[\s-]+[A-Za-z]")
+BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 class Rules:
@@ -125,8 +168,6 @@ class Rules:
         if not (m["year"] or m["short"]):
             if month in _SMALL and not day[-1:].isalpha() and not self._behind(_BEFORE_DAY, m):
                 return None
-            if m.end("day") == m.end() and _GOES_ON.match(self.text, m.end()):
-                return None
             if day.lower() == "second" and month.islower():
                 return None
             if re.match(r",?\s(?:of\s)?\d{3,}\b", self._after(m)):  # A year that none can be: `1 May 9999`.
@@ -151,7 +192,7 @@ class Rules:
 
     def _days_of_month(self, m: re.Match[str]) -> Reading | None:
         """`22 to 24 August 2025`, `May 22-24, 2025`."""
-        if m["and"] and not self._behind(_BETWEEN, m):
+        if m["and"] and not self._behind(BETWEEN, m):
             return None
         if m["month"] in _SMALL and not m["year"] and not self._behind(_BEFORE_DAY, m):
             return None
@@ -223,8 +264,6 @@ class Rules:
         if _COUNTED.match(text, m.end()) or self._behind(_NUMBERED, m):
             return None
         counted = _PLURAL.match(text, m.end()) is not None
-        if counted and self._behind(_COUNTING, m):
-            return None
         preposition, usual = self._behind(_BEFORE_YEAR, m), 1800 <= year < 2100
         return None if (counted or not usual) and (not preposition or (not usual and counted)) else self._named_year(m)
 
@@ -270,8 +309,6 @@ class Rules:
         name, today, step = m["holiday"], self.setting.today, STEPS.get((m["step"] or "this").lower(), 0)
         if year := self._year(m):
             return a_day(holiday(name, year))
-        if " " not in name and _WORD.match(self.text, m.end()) and not self._behind(_BEFORE_DAY, m):
-            return None  # The Christmas tree.
         years = (today.year, today.year - 1, today.year + 1)
         day = min((holiday(name, y) for y in years if 1 < y < 9999), key=lambda d: abs(d - today))
         if step * (day - today).days <= 0 != step:
@@ -383,11 +420,6 @@ class Rules:
             return Reading(today + timedelta(1), last, "range", True)
         return a_day(last, relative=True)
 
-    def _weekend(self, m: re.Match[str]) -> Reading | None:
-        if not self._before(m).lower().endswith(" the "):
-            return None
-        return replace(calendar.unit_around("weekend", self.setting.today), relative=True)
-
     def _bare(self, m: re.Match[str]) -> Reading | None:
         """`the year`, a time only beside another: `the end of the year`."""
         return replace(calendar.unit_around(unit_name(m["unit"]), self.setting.today), relative=True, bare=True)
@@ -447,7 +479,6 @@ RULES: Final = compiled({
     rf"{WEEKDAY}(?:,? (?:the )?(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL}(?! [a-z])"
     r"|(?:1[3-9]|2\d|3[01])\b(?![:/.-]\d| ?[ap]m)))?": Rules._weekday,
     rf"(?:{STEP} )?(?P<holiday>{HOLIDAYS})\b(?:,? (?:of )?{YEAR})?": Rules._holiday,
-    r"weekend\b": Rules._weekend,
     rf"(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL})": Rules._lone_day,
     r"(?P<unit>day|week|month|year|decade|century)\b(?! (?:before|after))": Rules._bare,
 })  # fmt: skip

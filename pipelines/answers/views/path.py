@@ -7,21 +7,15 @@ from dataclasses import dataclass
 
 from quern.schemas.answers import Hit, PathNode
 
-NODES_SHOWN = 12
-
 
 @dataclass(frozen=True)
 class Shown:
-    """The nodes of a path that are shown.
+    """The nodes of a path that are shown."""
 
-    Attributes:
-        nodes: By query id: those that led to a hit first, then by similarity; a node comes with those it was
-            reached through.
-        hidden: The others; not those that say what a shown one says: a pair may have several nodes, each found by
-            words of its own.
-    """
-
+    # By query id: those that led to a hit first, then by similarity; a node comes with those it was reached through.
     nodes: dict[str, PathNode]
+    # The others; not those that say what a shown one says: a pair may have several nodes, each found by words of its
+    # own.
     hidden: list[PathNode]
 
 
@@ -34,7 +28,7 @@ def _chain(node: PathNode, nodes: dict[str, PathNode]) -> list[PathNode]:
     return list(chain.values())
 
 
-def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = NODES_SHOWN) -> Shown:
+def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = 12) -> Shown:
     """The `limit` nodes that tell most about how the hits were found."""
     nodes: dict[str, PathNode] = {}
     for node in path:

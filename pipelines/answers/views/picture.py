@@ -20,9 +20,6 @@ from quern.schemas.words.lines import one_line, shortened
 _QUESTION, _BOX, _GAP = 140, 210, 46
 _ROW, _LANE, _SPACE, _TOP, _LINE, _PADDING = 42, 6, 14, 34, 14, 11
 _FONT, _SMALL = 11.5, 10.5
-# Width of letters of DejaVu Sans that are not bold, as a share of the bold ones': .93 at most but for / and \\.
-_REGULAR = 0.93
-_CHUNKS_SHOWN = 12
 # Characters of the question and of the answer of a node in the report: more than the widest box shows.
 _LABEL = 42
 
@@ -48,7 +45,8 @@ class Box:
     def lines(self) -> list[str]:
         """What stands in it, line by line."""
         width = self.width - 2 * _PADDING
-        size = _FONT if self.kind in ("question", "chunk") else _FONT * _REGULAR
+        # Width of letters of DejaVu Sans that are not bold, as a share of the bold ones': .93 at most but for / and \\.
+        size = _FONT if self.kind in ("question", "chunk") else _FONT * 0.93
         if not self.note:
             return wrapped(self.label, width, 7 if self.kind == "question" else 2, size)
         # Questions of one document begin alike, answers tell them apart: a line each.
@@ -180,7 +178,7 @@ class _Layout:
     def __init__(self, answer: Answer, passages: Sequence[Passage]) -> None:
         self.answer = answer
         self.shown = strongest(answer.path, answer.hits)
-        self.passages = passages[:_CHUNKS_SHOWN]
+        self.passages = passages[:12]
         self.rank = {p.hit.chunk_id: i for i, p in reversed(list(enumerate(self.passages)))}
         self.hops = sorted({n.hop for n in self.shown.nodes.values()})
         self.titles = {hit.title for hit in answer.hits if hit.title}

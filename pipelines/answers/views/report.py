@@ -30,13 +30,7 @@ from quern.indexes.storage import write_whole
 from quern.pipelines.answers.views.alignment import alignment_code
 from quern.pipelines.answers.views.images import Pictures, images_of
 from quern.pipelines.answers.views.parts import parts_of
-from quern.pipelines.answers.views.passages import (
-    Passage,
-    passages_of,
-    quotes_of,
-    sources_of,
-    statements_of,
-)
+from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, sources_of, statements_of
 from quern.pipelines.answers.views.picture import counted, picture_of
 from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, search_of, status_of
 from quern.schemas.answers import Answer
@@ -45,10 +39,6 @@ from quern.schemas.words.lines import one_line, printable, shortened
 _BLOCK = 1 << 16
 # Characters of a question that are its heading; what is longer is folded.
 _HEADING = 240
-# Characters of a short answer that is written large.
-_SHORT_ANSWER = 120
-# A passage shorter than this is written again where it is found again: a link would not be shorter.
-_WORTH_A_LINK = 200
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,8 @@ class _Texts:
     def first(self, passage: Passage) -> str | None:
         """The id of the passage that has the text of this one, if it need not be written again."""
         text = passage.hit.text
-        if len(text) < _WORTH_A_LINK:
+        # A shorter passage is written again where it is found again: a link would not be shorter.
+        if len(text) < 200:
             return None
         place = self._places.setdefault(
             hashlib.blake2b(text.encode(errors="replace"), digest_size=12).digest(), passage.id
@@ -130,7 +121,8 @@ def _section(number: int, answer: Answer, texts: _Texts, pictures: Pictures | No
         "kind": kind_of(answer),
         "search": search_of(answer),
         "agreement": agreement_of(answer),
-        "short_answer": _SHORT_ANSWER,
+        # Characters of a short answer that is written large.
+        "short_answer": 120,
         "statements": statements_of(answer, quotes),
         "parts": parts_of(answer, quotes),
         "sources": sources_of(quotes),

@@ -16,25 +16,9 @@ ENCODING = "utf-8-sig"
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 
 COLUMNS = (
-    "query_id",
-    "question",
-    "found",
-    "answer",
-    "text",
-    "probability",
-    "reason",
-    "type",
-    "expected",
-    "kind",
-    "asked",
-    "notes",
-    "as_of",
-    "sub_questions",
-    "sources",
-    "quotes",
-    "recipe",
-    "by",
-)
+    "query_id", "question", "found", "answer", "text", "probability", "reason", "type", "expected", "kind", "asked",
+    "notes", "as_of", "sub_questions", "sources", "quotes", "recipe", "by",
+)  # fmt: skip
 """`answer` is the short answer, `text` the whole one; what is several in one cell is on a line each."""
 
 

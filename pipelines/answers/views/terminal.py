@@ -16,20 +16,13 @@ from quern.pipelines.answers.views.alignment import matched, pairs_of
 from quern.pipelines.answers.views.images import Shown, images_of
 from quern.pipelines.answers.views.labels import label_of
 from quern.pipelines.answers.views.parts import Part, parts_of
-from quern.pipelines.answers.views.passages import (
-    Source,
-    Statement,
-    quotes_of,
-    sources_of,
-    statements_of,
-)
+from quern.pipelines.answers.views.passages import Source, Statement, quotes_of, sources_of, statements_of
 from quern.pipelines.answers.views.path import strongest
 from quern.pipelines.answers.views.words import reason_of, search_of
 from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
 from quern.schemas.words.lines import one_line, shortened
 
 PREVIEW = 200
-LABEL = 120
 
 
 def _date(published_at: datetime | None) -> str:
@@ -137,7 +130,7 @@ def _grow(branch: Tree, nodes: list[PathNode], children: dict[str, list[PathNode
     """Put nodes on a branch, the nearest to the question first, each with its chunk and those reached through it."""
     titles = {hit.title for hit in hits.values() if hit.title}
     for node in sorted(nodes, key=lambda n: -n.similarity):
-        label = shortened(label_of(node.text, titles), LABEL)
+        label = shortened(label_of(node.text, titles), 120)
         twig = branch.add(Text.assemble((f"{node.similarity:.2f} ", "yellow"), label))
         hit = hits.get(node.chunk_id)
         if hit is not None:

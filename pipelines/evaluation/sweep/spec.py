@@ -26,7 +26,8 @@ from pydantic_core import ErrorDetails
 from quern.pipelines.evaluation.answers.measure import PER_QUESTION
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
-from quern.schemas.settings import Group, Positive, Settings, SettingsError, changes_results, load_settings
+from quern.schemas.settings import Group, Positive, Settings, changes_results
+from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.words.meant import meant, no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -21,11 +20,10 @@ from quern.pipelines.answers.views.report import page_environment
 from quern.pipelines.inspect.graph.structure import Structure
 from quern.schemas.answers import Answer
 from quern.schemas.errors import QuernError
+from quern.schemas.words.lines import printable
 
 Layer = Literal["both", "nodes", "chunks"]
 LAYERS: tuple[Layer, ...] = ("both", "nodes", "chunks")
-# What XML 1.0 (section 2.2) does not allow, not even escaped.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _KEYS = {
     "node": {"layer": "string", "label": "string", "document": "string", "in_degree": "int", "community": "int"},
@@ -75,16 +73,11 @@ def _write_graphml(snapshot: Snapshot, graph: Structure, division: Communities, 
 
 
 def _element(kind: str, attributes: Mapping[str, str], fields: Mapping[str, object]) -> Any:
-    element = etree.Element(kind, {n: xml_text(v) for n, v in attributes.items()})
+    element = etree.Element(kind, {n: printable(v) for n, v in attributes.items()})
     for name, value in fields.items():
         field = etree.SubElement(element, "data", key=f"{kind}_{name}")
-        field.text = xml_text(str(value))
+        field.text = printable(str(value))
     return element
-
-
-def xml_text(text: str) -> str:
-    """The text with what XML cannot hold replaced; the writer escapes the rest."""
-    return _NO_XML.sub("\ufffd", text)
 
 
 def _vertices(

@@ -19,17 +19,13 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order, ranges
 from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.pipelines.retrieve.batch import Batch, Recipe
-from quern.pipelines.retrieve.ranking import Ranking, below, cut, grouped, with_edges
+from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, grouped
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
-from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
+from quern.pipelines.retrieve.shared_names import below, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
 
 # Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
-_DOCUMENTS: Final = 10
 _DECAY: Final = 0.05
-# Part of a bridge's strength that does not depend on what its end holds of the question. At .5 MuSiQue is better by
-# .01, but a question seldom has words for the second hop where it asks for relations (`the grandfather of`).
-_SURE: Final = 0.7
 
 
 def rank_bridge(batch: Batch) -> Ranking:
@@ -38,7 +34,8 @@ def rank_bridge(batch: Batch) -> Ranking:
     weights = settings.weight_bridges if "graph" in settings.sources else ()
     scored, reached, edges = surfaced(batch, hybrid(batch)), batch.reached, batch.graph.mentions
     for weight in weights if edges.nnz else ():  # One round for each weight.
-        bridges = _worthwhile(batch, crossed(scored, batch.vectors, batch.graph, edges))
+        bridges = crossed(scored, batch.vectors, batch.graph, edges)
+        bridges = bridges.some(batch.allows(bridges.question, batch.graph.nodes.owner[bridges.target]))
         scored = lifted(scored, bridges, weight, len(batch), batch.graph)
         reached = with_edges(
             reached, bridges.question, bridges.source, bridges.target, batch.vectors, batch.graph.nodes.vectors
@@ -87,15 +84,6 @@ def crossed(scored: Scored, questions: Floats, graph: QueryGraph, edges: sparse.
     return found.some(np.concatenate([[True], pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, np.bool_))
 
 
-def _worthwhile(batch: Batch, bridges: Crossed) -> Crossed:
-    """The bridges to chunks that may be found, each with what its end holds of the question's other words."""
-    owner = batch.graph.nodes.owner
-    bridges = bridges.some(batch.allows(bridges.question, owner[bridges.target]))
-    held = left_over(batch, bridges.question, owner[bridges.source], owner[bridges.target])
-    strength = bridges.strength * (_SURE + (1 - _SURE) * held)
-    return Crossed(bridges.question, bridges.source, bridges.target, strength.astype(np.float32), bridges.limit)
-
-
 def _most(question: Positions, values: Floats, questions: int) -> Floats:
     """The largest of the values of each question, shape (questions,)."""
     most = np.full(questions, -np.inf, dtype=np.float32)
@@ -130,11 +118,36 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
     return in_order(question, chunk, score.astype(np.float32))
 
 
+def with_edges(
+    reached: Reached, question: Positions, source: Positions, target: Positions, questions: Floats, nodes: Floats
+) -> Reached:
+    """`reached`, and where they are not among them the nodes at both ends of edges: hop 0, and hop 1.
+
+    Args:
+        reached: What was reached before.
+        question: Question that each edge was followed for.
+        source: Node that it leaves from.
+        target: Node that it leads to.
+        questions: Vectors of the questions.
+        nodes: Vectors of the nodes.
+    """
+    asked = np.concatenate([reached.question, question, question])
+    node = np.concatenate([reached.node, source, target])
+    hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(question))])
+    order = np.lexsort((np.arange(len(node)), node, asked))
+    asked, node, hop = asked[order], node[order], hop[order]
+    first = np.ones(len(node), dtype=np.bool_)
+    first[1:] = (asked[1:] != asked[:-1]) | (node[1:] != node[:-1])
+    asked, node, hop = asked[first], node[first], hop[first]
+    return Reached(asked, node, hop, pair_similarities(questions, nodes, asked, node))
+
+
 def _best_documents(scored: Scored, questions: int, graph: QueryGraph) -> Scored:
     """The best documents of each question, by their best chunk; `chunk` holds positions of documents."""
     documents = graph.documents.of_chunk[scored.chunk]
     best = grouped(scored.question, documents, scored.score, len(graph.documents.keys), "max")
-    return cut(best, questions, _DOCUMENTS)
+    # Bridges leave from the ten best documents.
+    return cut(best, questions, 10)
 
 
 def _expand(

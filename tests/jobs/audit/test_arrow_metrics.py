@@ -8,9 +8,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.indexes.keys import hash_pairs
 from quern.jobs.audit.arrow_metrics import EXAMPLES, examples, metric_of
 from quern.schemas.contract.expectations import Between, Expectation, Quantiles, References, UniqueKeys
+from quern.schemas.row_digests import hash_pairs
 
 Values = list[str | None]
 VALUES = st.lists(st.sampled_from(["a", "b", "c", "d", None]))

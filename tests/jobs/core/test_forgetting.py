@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quern.indexes.memo import part_paths, use_again
-from quern.indexes.memo_uses import night_of, read_uses, uses_file
+from quern.indexes.memo import part_paths
+from quern.indexes.memo_uses import night_of, read_uses, use_again, uses_file
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
+from quern.indexes.remnants import Space
 from quern.indexes.stages import Stage
-from quern.indexes.storage import Space
 from quern.jobs.core.run import Run, derive
 from quern.schemas.tables import Table
 from tests.jobs.core.test_run import TEXTS, Split, words

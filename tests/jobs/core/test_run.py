@@ -13,7 +13,8 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.run import Run, derive
 from quern.jobs.core.work import EngineError, stopped

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.night_state import NightStates
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate

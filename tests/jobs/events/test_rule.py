@@ -31,15 +31,12 @@ def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]
         ("The bell was made of bronze and was heavy.", "past"),
         ("A ferry is a ship that carries people over water.", None),
         ("Did the ferry strike a dredger?", None),
-        ("If the ferry had struck it, the hull would have held.", None),
         ("The strait is often covered in fog.", None),
         ("The new wheel is made of larch.", None),
         ("Report of the harbour master on fog", None),
         ("2 March 2024, 5 March 2024, 8 May 2024.", None),
         ("消防救援支队于4时10分将明火扑灭。", "past"),
-        ("I designed piles for nineteen years in the south.", "state"),
         ("The inquiry, led by Professor Baal, found that rows had been doubled.", "past"),
-        ("听澜台是云河沿岸最大的临水戏台。", None),
         ("谁修好了听澜台的大梁？", None),
     ],
 )
@@ -94,11 +91,6 @@ def test_a_sentence_that_only_points_back_is_no_event_but_where_the_page_is_name
 )
 def test_a_date_of_another_clause_is_not_that_of_the_event(text: str, dated: str) -> None:
     assert [timex for timex, *_ in dates(text)] == [dated]
-
-
-def test_how_long_something_lasts_is_no_event() -> None:
-    assert dates("The bunkhouse on the fell had no heating until March 2019.") == []
-    assert dates("The Lady Orrin is a ferry which has served the crossing since 2006.") == []
 
 
 def test_a_title_that_is_cut_says_so() -> None:

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.rules import chinese
-from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import written_pairs
 from quern.jobs.queries.rules.units import WORD, read_units
 from quern.jobs.queries.task import ChunkContext, doc2query
@@ -91,12 +89,13 @@ def test_repeated_lines_are_asked_about_once() -> None:
     assert len({a for _, a in pairs(text)}) == 1
 
 
-def test_prose_is_asked_for_its_constituents_and_pronouns_are_resolved() -> None:
+def test_prose_is_asked_for_its_constituents() -> None:
     asked = questions(PROSE, "James Glisson")
-    assert "Where was James Glisson born?" in asked
-    assert "Why was James Glisson elected to the State Senate in 1973?" in asked
-    assert "When was James Glisson elected to the State Senate?" in asked
-    assert "About James Glisson: who repealed the old law?" in asked
+    assert "About James Glisson: where was Glisson born?" in asked
+    assert "About James Glisson: was the old law repealed by Governor Reubin Askew?" in asked
+    asked = questions("Glisson was elected to the State Senate in 1973 because he promised lower taxes.")
+    assert "Why was Glisson elected to the State Senate in 1973?" in asked
+    assert "When was Glisson elected to the State Senate?" in asked
 
 
 def test_a_dialogue_is_asked_with_the_names_of_who_speaks_and_who_is_spoken_to() -> None:
@@ -109,7 +108,7 @@ def test_a_dialogue_is_asked_with_the_names_of_who_speaks_and_who_is_spoken_to()
 
 def test_chinese_sentences_get_chinese_questions() -> None:
     asked = questions(CHINESE, "李时珍")
-    assert {"李时珍是谁？", "李时珍于写成《本草纲目》是什么时候？", "关于李时珍，全书收录了多少种？"} <= {*asked}
+    assert "李时珍是谁？" in asked
     assert any("为什么" in q for q in asked)
     assert all(q.endswith("？") for q in asked)
 
@@ -154,65 +153,9 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     assert job.fingerprint() != Doc2Query(Doc2QuerySettings(pairs=6)).fingerprint()
 
 
-def test_pronouns_at_the_head_of_a_sentence_become_the_subject_before_or_the_topic() -> None:
-    first = "Ada Byron was a mathematician."
-    assert resolve("She wrote notes.", first, "Ada Byron", "person") == "Ada Byron wrote notes."
-    assert resolve("In 1843, her notes were printed.", first, "Ada Byron", "person") == (
-        "In 1843, Ada Byron's notes were printed."
-    )
-    assert resolve("As of May 1, 1843 she was at home.", first, "Ada Byron", "person") == (
-        "As of May 1, 1843 Ada Byron was at home."
-    )
-    met = "Charles Babbage built an engine."
-    assert resolve("He died poor.", met, "Ada Byron", "person") == "Charles Babbage died poor."
-    assert resolve("Byron died young.", met, "Ada Byron", "person") == "Ada Byron died young."
-
-
-@pytest.mark.parametrize(
-    ("sentence", "before", "topic", "kind"),
-    [
-        ("It was sold.", "Ada Byron was a mathematician.", "Ada Byron", "person"),
-        ("He was late.", "The Tay Bridge is a bridge.", "Tay Bridge", "thing"),
-        ("They were late.", "Charles Babbage built an engine.", "Ada Byron", ""),
-        ("This bridge fell.", "", "Tay Bridge", "thing"),
-        ("Charles saw that she wrote.", "", "Ada Byron", "person"),
-        ("She wrote.", "", "", ""),
-    ],
-)
-def test_a_pronoun_that_may_stand_for_another_is_left(sentence: str, before: str, topic: str, kind: str) -> None:
-    assert resolve(sentence, before, topic, kind) == sentence
-
-
-@pytest.mark.parametrize(
-    ("topic", "said", "kind"),
-    [
-        ("Ada Byron", ["Ada Byron was a mathematician."], "person"),
-        ("Jan Vole", ["Jan Vole (born 9 May 1964) is a retired pole vaulter."], "person"),
-        ("Jan Vole", ["Jan Vole is a pole vaulter.", "His best jump was high."], "person"),
-        ("Tay Bridge", ["The Tay Bridge is a bridge."], "thing"),
-        ("Tay Bridge", ["A storm came up."], ""),
-        ("", ["A storm was a surprise."], ""),
-    ],
-)
-def test_what_a_document_is_about_is_known_from_its_definition_and_pronouns(
-    topic: str, said: list[str], kind: str
-) -> None:
-    assert kind_of(topic, said) == kind
-
-
-def test_chinese_pronouns_and_forms() -> None:
-    assert chinese.kind_of("张明", ["张明是一位工程师。"]) == "person"
-    assert chinese.kind_of("青桥", ["青桥是一座石桥。"]) == "thing"
-    assert chinese.resolve("他设计了青桥。", "张明是工程师。", "青桥", "thing") == "张明设计了青桥。"
-    assert chinese.resolve("后来，它被拆了。", "", "青桥", "thing") == "后来，青桥被拆了。"
-    assert chinese.resolve("它被拆了。", "", "张明", "person") == "它被拆了。"
-    assert chinese.resolve("他们走了。", "张明是工程师。", "青桥", "thing") == "他们走了。"
-    text = (
-        "张明是一位工程师。由于洪水，旧桥倒了。新桥由王强设计。新桥比旧桥高。如果下大雨，桥会关闭。请走南门进入桥面。"
-    )
-    asked = questions(text, "张明")
-    for part in ("张明是谁", "为什么旧桥倒了", "新桥由谁设计", "如果下大雨，会怎样"):
-        assert any(part in q for q in asked), part
+def test_a_sentence_that_begins_with_a_pronoun_is_asked_about_by_its_document() -> None:
+    asked = questions("She was born in Leeds in 1815.", "Ada Byron")
+    assert asked == ["What is said about Ada Byron and Leeds?"]
 
 
 def test_chinese_dialogues_are_asked_with_speaker_and_date() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.jobs.text.noise import Noise, without_emoji
-from quern.jobs.text.width import half_width
+from quern.jobs.text.search_form import half_width
 
 NOISE = Noise()
 

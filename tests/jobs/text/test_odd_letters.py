@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.questions.times import spans
+from quern.jobs.reasoning.questions.rewrite import spans
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from quern.jobs.text.name_forms import name_key
-from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name, folded
+from quern.jobs.triplets.entities import Folded, Known, Page, Told, address_name, folded
 
 
 def entities(pages: dict[str, Page], *told: tuple[str, str, str, str]) -> dict[Known, Folded]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.triplets.find import FindTriplets
-from quern.jobs.triplets.named import NamesOf
+from quern.jobs.triplets.find import FindTriplets, NamesOf
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
 from quern.schemas.settings import TripletSettings

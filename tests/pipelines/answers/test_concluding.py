@@ -18,7 +18,8 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evid
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.concluding import Concluder, Drafted
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 
 FIRE, REPAIR = "The windmill on Tarn Hill burnt on 3 May 1820.", "On 9 June 1820 Josef Arndt repaired the windmill."
 TEXTS = (

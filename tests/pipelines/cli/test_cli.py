@@ -12,7 +12,7 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.cli import sources
 from quern.pipelines.cli.common import examples, load_settings, overriding
-from quern.schemas.settings import setting_names
+from quern.schemas.settings.reading import setting_names
 from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
 from tests.hints import unknown_options

@@ -32,7 +32,7 @@ import json, sys
 from pathlib import Path
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 page, warehouse = Path(sys.argv[1]) / "a.jsonl", Warehouse.create(Path(sys.argv[1]) / "wh")
 page.write_text(json.dumps({"doc_id": "a", "text": "The ferry of Tollen sails at noon from the quay. " * 5}))
 for _ in range(2):

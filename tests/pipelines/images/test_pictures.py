@@ -12,7 +12,7 @@ from PIL import Image
 from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.images.pictures import encoded_anew
 from quern.pipelines.images.pictures import PictureFolder
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.jobs.crawl.site import Answer, Asked, Site
 
 

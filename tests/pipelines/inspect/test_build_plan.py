@@ -11,7 +11,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
 from quern.pipelines.inspect.plan import PlannedStep, plan_build
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import CORPUS
 
 FEW = CORPUS / "pages" / "brannock-review.example" / "2024" / "02"

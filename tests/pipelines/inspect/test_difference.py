@@ -11,7 +11,7 @@ import pytest
 
 import quern
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.schemas.settings import Settings
 from quern.schemas.tables import DOCUMENTS
 from tests.conftest import Quern

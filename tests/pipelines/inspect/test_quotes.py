@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from quern.pipelines.inspect.quotes import place_on_page
+from quern.pipelines.inspect.show import place_on_page
 
 HTML = "text/html"
 

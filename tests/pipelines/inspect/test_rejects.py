@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from quern.indexes.catalog import Manifest, Snapshot, Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.rejects import RejectsError, Wanted, rows, summary
 from quern.schemas.tables import PAGES, REJECTS

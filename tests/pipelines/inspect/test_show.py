@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
-from quern.indexes.stages import StageWriter
+from quern.indexes.stage_writers import StageWriter
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import _print_row as print_found
@@ -20,7 +20,8 @@ from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
-from quern.schemas.settings import IngestSettings, load_settings
+from quern.schemas.settings import IngestSettings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
 from tests.jobs.pages.archived import http, put, warc
 

@@ -15,20 +15,20 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
 from quern.pipelines.retrieve.filters import (
     FilterError,
     allowed,
     condition,
     conditions_in,
     known_by,
-    see_that_columns_are_there,
 )
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Question
 from quern.schemas.arrow_models import TIMESTAMP
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import build_here
 
 MOMENTS = [

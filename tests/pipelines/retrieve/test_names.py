@@ -17,7 +17,8 @@ from quern.pipelines.retrieve.names import names
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
-from quern.schemas.settings import NormaliseSettings, load_settings
+from quern.schemas.settings import NormaliseSettings
+from quern.schemas.settings.reading import load_settings
 from quern.schemas.words.terms import search_terms
 
 TEXTS = (

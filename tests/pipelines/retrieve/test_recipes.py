@@ -16,7 +16,8 @@ from quern.pipelines.retrieve.ranking import Reached, chunk_scores
 from quern.pipelines.retrieve.recipes import RECIPES, RecipeError, find_recipes
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import Settings, load_settings
+from quern.schemas.settings import Settings
+from quern.schemas.settings.reading import load_settings
 
 
 def scored(rows: list[tuple[int, int, float]]) -> Scored:

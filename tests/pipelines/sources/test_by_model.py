@@ -8,7 +8,7 @@ from typing import Any
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.query import sources_of
 from quern.schemas.answers import Question
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 QUESTION = "Who cut the ribbon of Tollen Bridge?"

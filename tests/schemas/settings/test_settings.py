@@ -11,13 +11,9 @@ from quern.schemas.settings import (
     RunSettings,
     SearchSettings,
     Settings,
-    SettingsError,
     changes_results,
-    describe,
-    load_settings,
-    setting_names,
 )
-from quern.schemas.settings.tree import MOVED
+from quern.schemas.settings.reading import MOVED, SettingsError, describe, load_settings, setting_names
 
 
 def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:

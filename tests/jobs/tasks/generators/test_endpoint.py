@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 from pydantic import BaseModel
 
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stage_writers import StageWriter
+from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.queries.task import Pairs, doc2query

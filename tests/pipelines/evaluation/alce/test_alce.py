@@ -22,7 +22,8 @@ from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Sentence
-from quern.schemas.settings import EntailmentSettings, Settings, load_settings
+from quern.schemas.settings import EntailmentSettings, Settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 from tests.pipelines.answers.test_gate import snapshot_of

@@ -12,7 +12,7 @@ from quern.pipelines.answers.questions import QuestionError
 from quern.pipelines.evaluation.sweep.plan import Plan, plan_sweep
 from quern.pipelines.evaluation.sweep.spec import SweepError, read_sweep
 from quern.pipelines.retrieve.recipes import RECIPES
-from quern.schemas.settings import SettingsError
+from quern.schemas.settings.reading import SettingsError
 from tests.conftest import ROOT
 
 QUESTION = '{"query_id": "q", "question": "When?", "evidence_doc_ids": ["d"]}\n'

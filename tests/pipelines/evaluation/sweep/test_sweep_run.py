@@ -21,7 +21,7 @@ from quern.pipelines.evaluation.sweep.spec import read_sweep
 from quern.pipelines.evaluation.sweep.tables import rows
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern, start_quern
 from tests.disks import small_disk
 

@@ -8,9 +8,10 @@ import networkx as nx
 import pyarrow.parquet as pq
 import pytest
 
-from quern.pipelines.inspect.graph.export import GraphError, export_graph, xml_text
+from quern.pipelines.inspect.graph.export import GraphError, export_graph
 from quern.pipelines.inspect.graph.structure import Structure, describe_graph
 from quern.schemas.tables import EDGES
+from quern.schemas.words.lines import printable
 from tests.conftest import Quern
 from tests.disks import small_disk
 from tests.pipelines.inspect.graph.small_snapshot import NASTY
@@ -23,9 +24,9 @@ def test_graphml_is_read_by_networkx_whatever_the_texts_hold(small: Any, graph: 
     read = nx.read_graphml(path)
     assert read.number_of_nodes() == 4 + 8
     assert read.number_of_edges() == 8 + 8
-    assert read.nodes["chunk:a"]["label"] == xml_text(NASTY)
+    assert read.nodes["chunk:a"]["label"] == printable(NASTY)
     assert "<script>" not in path.read_text()
-    assert "\x00" not in xml_text(NASTY)
+    assert "\x00" not in printable(NASTY)
     assert read.edges["node:b-1", "node:c-0"] == {"kind": "mention", "similarity": 0.5}
     assert read.edges["node:a-0", "chunk:a"] == {"kind": "belongs"}
     assert read.nodes["node:c-0"]["in_degree"] == 2

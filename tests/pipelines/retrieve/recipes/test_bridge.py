@@ -9,8 +9,8 @@ from scipy import sparse
 
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
-from quern.pipelines.retrieve.ranking import Reached, with_edges
-from quern.pipelines.retrieve.recipes.bridge import Crossed, crossed, lifted
+from quern.pipelines.retrieve.ranking import Reached
+from quern.pipelines.retrieve.recipes.bridge import Crossed, crossed, lifted, with_edges
 
 # Four documents of a chunk each, the last of two; a node per chunk.
 OWNER = np.array([0, 1, 2, 3, 4])

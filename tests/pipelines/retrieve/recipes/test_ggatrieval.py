@@ -12,7 +12,7 @@ from quern.pipelines.retrieve.evidence import load_evidence
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import load_settings
+from quern.schemas.settings.reading import load_settings
 
 QUESTIONS = [
     "When was the lamp of Pell Head lit?",
