@@ -287,7 +287,7 @@ def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
 def _metadata_names(searcher: Searcher) -> list[str]:
     """Names of the metadata that documents have."""
     column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
-    return sorted(set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column)))
+    return sorted(set[str]().union(*(batch.column(0).keys.unique().to_pylist() for batch in column)))
 
 
 @dataclass(frozen=True)
@@ -383,10 +383,10 @@ def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[s
     return sorted(met or ())
 
 
-def _number(text: str) -> float | None:
+def _number(text: str | None) -> float | None:
     """The number that a text states; None where it states none."""
     try:
-        number = float(text)
+        number = float(text or "")
     except ValueError:
         return None
     return number if np.isfinite(number) else None
@@ -394,13 +394,8 @@ def _number(text: str) -> float | None:
 
 def _metadata(column: pa.Array, name: str, wanted: object) -> pa.Array:
     """What each document's metadata says under `name`: texts, or where `wanted` is a number those that are numbers."""
-    said = column.flatten()
-    mine = pc.equal(said.field("name"), name)
-    at = pc.list_parent_indices(column).filter(mine).to_numpy()
-    found: list[str | float | None] = [None] * len(column)
-    for row, text in zip(at.tolist(), said.field("value").filter(mine).to_pylist(), strict=True):
-        found[row] = _number(text) if isinstance(wanted, float) else text
-    return pa.array(found, pa.float64() if isinstance(wanted, float) else pa.string())
+    said = pc.map_lookup(column, pa.scalar(name), "first")
+    return pa.array(map(_number, said.to_pylist()), pa.float64()) if isinstance(wanted, float) else said
 
 
 def _later(one: pa.Array, other: pa.Array) -> pa.Array:

@@ -119,7 +119,7 @@ def _hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
     """The key of each document with the hashes of its names."""
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "url", "metadata"]):
         for key, url, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            values = [key, *(one["value"] for one in metadata if len(one["value"]) <= _LONGEST)]
+            values = [key, *(value for _, value in metadata if len(value) <= _LONGEST)]
             names = [_said(code) for value in values for code in keys_named(value)]
             for name in [*names, *([_whole(url), _last_part(url)] if url else [])]:
                 yield key, _hash(name)

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -264,6 +265,13 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
     assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10", "zip": "0123"}
+    # And as pandas and LanceDB filter the files.
+    as_dicts = {"maps_as_pydicts": "strict"}
+    frame = pd.read_parquet(opened.snapshot.stage("documents").path, to_pandas_kwargs=as_dicts)
+    assert frame[frame["metadata"].str["Home town"] == "Marne"]["doc_id"].tolist() == ["2"]
+    lance = opened.snapshot.table("documents").lance
+    rows = lance.search().where("map_extract(metadata, 'Home town')[1] = 'Marne'").select(["doc_id"]).to_list()
+    assert [row["doc_id"] for row in rows] == ["2"]
     see_that_columns_are_there(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
         see_that_columns_are_there(opened, ["metadata.grad>9"])
