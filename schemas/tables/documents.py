@@ -70,7 +70,9 @@ DOCUMENTS = Table(
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
             optional(
-                "page_starts", pa.list_(pa.int32()), "First character of each page of a PDF file in `text`, else null."
+                "page_starts",
+                pa.list_(pa.int32()),
+                "First character of each page in `text`, of a file that has pages.",
             ),
             column(
                 "images",
