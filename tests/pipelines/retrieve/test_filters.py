@@ -329,3 +329,37 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
     addresses = ["https://other.example/t/1034", "Is it on http://www.desk.example/t/1034/?"]
     named = named_documents(Batch(searcher, addresses, [[], []]))
     assert list(named) == [1], "the same last part at another site is another page"
+
+
+def test_a_value_of_metadata_names_a_document_unless_texts_or_many_documents_have_it(tmp_path: Path) -> None:
+    lines = [
+        {
+            "doc_id": "a",
+            "text": "The roof is sound.",
+            "Name": "Lagerhaus North",
+            "State": "to be let",
+            "Town": "Alt Holm",
+        },
+        {"doc_id": "b", "text": "The yard needs gravel.", "Name": "Lagerhaus South", "Editor": "Ida Brun"},
+        {"doc_id": "c", "text": "Ida Brun was born in the north, in a lagerhaus.", "Town": "Alt Holm"},
+        {"doc_id": "d", "text": "A pump was ordered.", "Town": "Alt Holm", "Name": "北仓库"},
+        {"doc_id": "e", "text": "The lift waits for its test.", "Town": "Alt Holm", "State": "open"},
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    snapshot = Warehouse.open(build_here(tmp_path / "d.jsonl", tmp_path / "warehouse")).snapshot()
+    searcher, (recipe,) = Searcher(snapshot, settings_to_ask_by(snapshot.manifest)), find_recipes("bridge")
+    ids = searcher.graph.documents.keys.to_pylist()
+    asked = {
+        "Status of Lagerhaus North?": ["a"],
+        "Who keeps lagerhaus south's keys?": ["b"],
+        "Which house is to be let?": ["a"],
+        "北仓库在哪里？": ["d"],
+        "Where was Ida Brun born?": [],  # A text says it.
+        "What is in Alt Holm?": [],  # Four documents have it.
+        "What is open?": [],  # A word of its own is no name.
+    }
+    named = named_documents(Batch(searcher, list(asked), [[]] * len(asked)))
+    assert [[ids[at] for at in named.get(n, ())] for n in range(len(asked))] == list(asked.values())
+    question = Question(query_id="q", question="Status of Lagerhaus North?")
+    (answer,) = answer_questions(searcher, [question], recipe)
+    assert (answer.hits[0].doc_id, answer.hits[0].metadata["State"]) == ("a", "to be let")
