@@ -113,6 +113,13 @@ class Claim:
     pages: int = 0  # Pages read.
     rejects: int = 0  # Rejects.
     records: dict[str, int] = field(default_factory=dict)  # Records by type, of an archive.
+    source: int = 0  # Position of the source that names the file, among those of its ingest.
+
+    @property
+    def changed(self) -> int:
+        """When the file was changed, in seconds since 1970; 0 where its version does not state it."""
+        _, _, nanoseconds = self.version.partition("-")
+        return int(nanoseconds.partition("-")[0] or 0) // 10**9
 
 
 @dataclass(frozen=True)

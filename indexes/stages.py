@@ -113,9 +113,23 @@ def read_parquet(
 
 
 def columns_in(rows: pa.Table | pa.RecordBatch, wanted: pa.Schema) -> list[Any]:
-    """The columns of `wanted` in `rows`: null where an earlier version of Quern wrote them without."""
+    """The columns of `wanted` in `rows`: null where an earlier version of Quern wrote them without.
+
+    It also wrote maps as lists of pairs.
+    """
     there = set(rows.schema.names)
-    return [rows.column(f.name) if f.name in there else pa.nulls(rows.num_rows, f.type) for f in wanted]
+    found = [rows.column(f.name) if f.name in there else pa.nulls(rows.num_rows, f.type) for f in wanted]
+    return [
+        _as_map(column, field.type) if pa.types.is_map(field.type) and pa.types.is_list(column.type) else column
+        for column, field in zip(found, wanted, strict=True)
+    ]
+
+
+def _as_map(pairs: pa.Array | pa.ChunkedArray, kind: pa.MapType) -> pa.Array | pa.ChunkedArray:
+    if isinstance(pairs, pa.ChunkedArray):
+        return pa.chunked_array([_as_map(chunk, kind) for chunk in pairs.chunks], kind)
+    keys, items = pairs.values.flatten()
+    return pa.MapArray.from_arrays(pairs.offsets, keys, items, kind)
 
 
 def row_group_runs(metadata: pq.FileMetaData, rows: int, size: int) -> Iterator[list[int]]:

@@ -77,7 +77,7 @@ class Citation(BaseModel):
     start: int  # First character of the quote in `documents.text`.
     end: int  # One past its last character.
     quote: str  # `documents.text[start:end]`.
-    page: Int32 | None = None  # Number of the page of a PDF file that it begins on, from 1.
+    page: Int32 | None = None  # Number of the page of a PDF or DOCX file that it begins on, from 1.
 
 
 class Hit(BaseModel):
@@ -96,7 +96,7 @@ class Hit(BaseModel):
     # Header of the table in whose midst the chunk begins, as the document has it above the chunk.
     header: str | None = None
     metadata: dict[str, str] = {}  # What was given of its document beside the fields of `documents`, by name.
-    page: Int32 | None = None  # Number of the page of a PDF file that it begins on, from 1.
+    page: Int32 | None = None  # Number of the page of a PDF or DOCX file that it begins on, from 1.
     page_starts: list[int] = Field(default=[], exclude=True)  # First character of each page in `documents.text`.
 
     def page_at(self, character: int) -> int | None:

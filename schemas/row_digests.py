@@ -43,7 +43,8 @@ def _json_texts(column: pa.Array) -> pa.Array:
     elif pa.types.is_list(kind):
         cells = _lists(column)
     else:
-        cells = pa.array([json.dumps(value, default=str) for value in column.to_pylist()], pa.string())
+        values = column.to_pylist(maps_as_pydicts="strict")
+        cells = pa.array([json.dumps(value, default=str) for value in values], pa.string())
     if cells.null_count == 0 and column.null_count == 0:
         return cells
     return pc.if_else(column.is_valid(), pc.fill_null(cells, "null"), "null")

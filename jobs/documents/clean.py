@@ -140,7 +140,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         "text": text,
         "site_name": strings.get("site_name"),
         "images": [],
-        "metadata": [{"name": name, "value": value} for name, value in strings.get(METADATA, {}).items()],
+        "metadata": strings.get(METADATA, {}),
     }
     named = [name for name in _GIVEN if row[name] is not None]
     by = {"language": "given" if language else "text"}
@@ -162,7 +162,7 @@ def _archived_text(page: Row) -> Row:
         "language": language,
         "text": text,
         "images": [],
-        "metadata": [],
+        "metadata": {},
         "metadata_from": [{"field": "language", "by": "text"}] if language else [],
     }
 
@@ -182,7 +182,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 27
+    version: ClassVar[int] = 28
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
@@ -270,7 +270,7 @@ class Clean(Job):
             | {
                 "doc_id": text_digest(url)[:_ID_DIGITS],
                 "images": [],
-                "metadata": [],
+                "metadata": {},
                 "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
             }
         )
@@ -291,6 +291,6 @@ class Clean(Job):
             "utc_offset": utc_offset(found["published_at"]),
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
-            "metadata": [],
+            "metadata": {},
             "site": site_of(url) if page["url"].startswith("file:") else site_of(page["url"]),
         }

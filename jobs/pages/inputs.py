@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -74,6 +74,7 @@ class Input:
     size: int = 0  # Bytes.
     version: str = ""  # What tells this content from another: size and time of change, or the ETag.
     fault: tuple[str, str] | None = None  # Reason and detail, where it can be listed but not read.
+    source: int = 0  # Position of the last source that names it, among those of one ingest.
 
 
 def kind_of(name: str) -> str:
@@ -97,7 +98,7 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
         IngestError: A source is missing, or none holds a file that can be read.
     """
     found: dict[str, Input] = {}
-    for source in sources:
+    for number, source in enumerate(sources):
         try:
             files = _of_each(source)
         except IngestError:
@@ -105,15 +106,12 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
                 raise
             continue
         for file in files:
-            found.setdefault(file.location, _renamed(file, text_of(file.location)))
+            first = found.get(file.location, file)  # It may lie in a folder and be named itself.
+            found[file.location] = replace(first, name=text_of(file.location), source=number)
     if not lenient and not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
         raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
     return sorted(found.values(), key=lambda file: file.name)
-
-
-def _renamed(file: Input, name: str) -> Input:
-    return Input(file.location, name, file.path, file.kind, file.size, file.version, file.fault)
 
 
 def kinds_told() -> str:

@@ -1,11 +1,12 @@
 """One row per address: of several versions the latest, unless the page was gone after it or was removed.
 
 The versions of an address follow each other as they were ingested. Each takes the place of the one before, unless both
-state a time (that of a capture, or `modified_at` of a document) and its own is earlier. Within one ingest, the file
-whose name sorts first counts as the last, and of one file the last row. A Markdown file that states an id has the
-address of a document with that id.
+state a time (that of a capture, or `modified_at` of a document) and its own is earlier. The order is that of ingests,
+then of the sources that were named to one, then of the seconds in which their files were changed, and within a file
+that of rows. Names have no say: of files that nothing of this tells apart, a digest of their rows decides, and the
+reject says so. A Markdown file that states an id has the address of a document with that id.
 
-Memory: 52 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
+Memory: 68 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from quern.schemas.tables import PAGES, TIMESTAMP
 _NEVER: Final = np.iinfo(np.int64).min
 _PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
 _MARKDOWN: Final = ("content_type", "body")
-_ORDERED: Final = ("url", "fetched_at", "last_modified", "source_file", "warc_file", "warc_offset")
+_ORDERED: Final = ("url", "fetched_at", "last_modified", "source_file", "warc_file", "warc_offset", "digest")
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 
@@ -47,8 +48,8 @@ def superseded(urls: pa.Array, fetched_at: pa.Array, place: Longs | None = None)
 def _latest(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Longs:
     """The row that stays of each row's address, shape (rows,)."""
     rows = np.arange(len(prints))
-    order = np.lexsort((rows, place))
-    # A row without a time takes the place of all before it: times are compared between two such rows.
+    order = np.lexsort((rows, place, prints[:, 1], prints[:, 0]))
+    # A row without a time takes the place of all of its address before it: times are compared between two such rows.
     timeless = np.empty(len(prints), np.int64)
     timeless[order] = np.cumsum(when[order] == _NEVER)
     order = np.lexsort((rows, place, when, timeless, prints[:, 1], prints[:, 0]))
@@ -69,7 +70,7 @@ class PartRows:
 
     part: Part  # The part.
     lost: Bools  # Rows with a later version of the same address.
-    later: Sequence[str]  # The file of that version, of each row that is lost.
+    later: Sequence[tuple[str, bool]]  # Of each row that is lost, the file of that version and whether it is a guess.
     removed: Bools  # Other rows that were removed.
     gone_at: Longs  # When the page of a row that has none was found to be gone, else `_NEVER`.
     unread: tuple[FileReject, ...] = ()  # Revisits in it of pages whose capture is nowhere.
@@ -94,8 +95,9 @@ class PartRows:
                 yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
 
     def rejects(self) -> Iterator[FileReject]:
-        """The other rows. Of a page `duplicate_url`; of a document that states its id, `duplicate_doc_id`; of one that
-        was removed, `removed`; of one that a later capture found to be gone, `gone`. And the revisits of `unread`.
+        """The other rows. Of a page `duplicate_url`; of a document that states its id, `duplicate_doc_id`; of either
+        `undecided_version`, where nothing says which is the later one; of one that was removed, `removed`; of one that
+        a later capture found to be gone, `gone`. And the revisits of `unread`.
         """
         yield from self.unread
         if self.stays.all():
@@ -117,8 +119,11 @@ def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> 
 
     It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
     """
-    prints, when, place, names, file = _keys(parts)
+    prints, when, content, place, files, file = _keys(parts)
     stays = _latest(prints, when, place)
+    equals = np.array([known for _, known in files], np.int64)[file] if files else file
+    timed = (when != _NEVER) & (when[stays] != _NEVER) & (when != when[stays])
+    guess = (file != file[stays]) & (equals == equals[stays]) & (content != content[stays]) & ~timed
     lost = stays != np.arange(len(stays))
     removed = ~lost & _removed(parts, removals or Removals(), len(lost))
     gone_at = _gone_after(parts, prints, when, lost)
@@ -127,37 +132,49 @@ def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> 
     for part in parts:
         rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
         start = rows.stop
-        later = [names[n] for n in file[stays[rows][lost[rows]]]]
+        mine = np.flatnonzero(lost[rows]) + rows.start
+        later = [(files[file[stays[n]]][0], bool(guess[n])) for n in mine]
         yield PartRows(part, lost[rows], later, removed[rows], gone_at[rows], tuple(_unread(part, captured)))
 
 
-def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs, list[str], Longs]:
-    """Of every row the fingerprint of its address, its time, and its place: ingest, file, then offset or line.
+def _keys(
+    parts: Sequence[Part],
+) -> tuple[npt.NDArray[np.uint64], Longs, npt.NDArray[np.uint64], Longs, list[tuple[str, int]], Longs]:
+    """Of every row the fingerprint of its address, its time, half the fingerprint of its content, and its place.
 
-    And the names of the files, and which of them each row is from.
+    And the files in their order, each with its name and a number that files of one time share; and which of them each
+    row is from.
     """
     prints = [np.empty((0, 2), np.uint64)]
+    contents = [np.empty(0, np.uint64)]
     when, files, offsets = ([np.empty(0, np.int64)] for _ in range(3))
     codes: dict[str, int] = {}
-    ingest_of: dict[str, int] = {}
+    times: dict[str, tuple[int, int, int]] = {}
     for part in parts:
-        ingest_of |= {claim.file: part.ingest for claim in part.live}
+        times |= {claim.file: (part.ingest, claim.source, claim.changed) for claim in part.live}
         of_markdown = any(kind_of(claim.file) in MARKDOWN for claim in part.live)
         for batch in part.batches("pages", (*_ORDERED, *(_MARKDOWN if of_markdown else ()))):
             identity = pa.record_batch({"url": _addresses(batch) if of_markdown else batch.column("url")})
             prints.append(row_fingerprints(identity, ["url"]).view(np.uint64).reshape(-1, 2))
+            contents.append(row_fingerprints(batch, ["digest"]).view(np.uint64)[::2])
             when.append(_times(_stated(batch)))
             names = batch.column("source_file").to_pylist()
             files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
             offsets.append(batch.column("warc_offset").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
+    content, code = np.concatenate(contents), np.concatenate(files)
+    of_file = np.zeros(len(codes), np.uint64)
+    np.add.at(of_file, code, content)
+    # Of two files with equal rows the name decides, which are equal whichever stays.
+    ordered = sorted(codes, key=lambda name: (times[name], int(of_file[codes[name]]), name))
     ranks = np.empty(len(codes), np.int64)
-    ordered = sorted(sorted(codes, reverse=True), key=ingest_of.__getitem__)
     ranks[[codes[name] for name in ordered]] = np.arange(len(codes))
-    file = ranks[np.concatenate(files)]
+    file = ranks[code]
+    number = {time: n for n, time in enumerate(sorted(set(times.values())))}
     order = np.lexsort((np.concatenate(offsets), file))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return np.concatenate(prints), np.concatenate(when), place, ordered, file
+    known = [(name, number[times[name]]) for name in ordered]
+    return np.concatenate(prints), np.concatenate(when), content, place, known, file
 
 
 def _addresses(pages: pa.RecordBatch) -> pa.Array:
@@ -228,12 +245,15 @@ def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
                 yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
 
 
-def _duplicates(lost: pa.RecordBatch, later: Iterator[str]) -> Iterator[FileReject]:
-    for row, other in zip(lost.to_pylist(), later, strict=False):  # `later` goes on with the next batch.
+def _duplicates(lost: pa.RecordBatch, later: Iterator[tuple[str, bool]]) -> Iterator[FileReject]:
+    for row, (other, guess) in zip(lost.to_pylist(), later, strict=False):  # `later` goes on with the next batch.
         place, file = place_of(row), row["source_file"]
         states_id = row["url"].startswith("doc:") or kind_of(file) in MARKDOWN
         reason, what = ("duplicate_doc_id", "doc_id") if states_id else ("duplicate_url", "address")
         detail = f"{row['url']}: {place} and {other} have the same {what}; the version in {other} is kept"
+        if guess:
+            reason, stated = "undecided_version", "state modified_at in both, or " if states_id else ""
+            detail += f", but nothing says that it is the later one: {stated}name the later file last"
         yield FileReject(place, reason, detail, file)
 
 

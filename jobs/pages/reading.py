@@ -107,7 +107,7 @@ class _TaskReader:
                 yield found
             version = version_of(span.file, self._settings) if reading.readable else ""
             claim = Claim(span.file.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
-            self.claims.append(replace(claim, records=reading.records))
+            self.claims.append(replace(claim, records=reading.records, source=span.file.source))
 
 
 class _Small:

@@ -103,7 +103,7 @@ def _rows(stage: Stage, numbers: Any) -> Iterator[dict[str, Any]]:
     """The rows with these numbers, in this order, as far as they can change."""
     columns = [*dict.fromkeys((*stage.table.key, *digest_columns(stage.table)))]
     wanted = sorted(set(numbers.tolist()))
-    found = dict(zip(wanted, rows_at(stage, wanted, columns).to_pylist(), strict=True))
+    found = dict(zip(wanted, rows_at(stage, wanted, columns).to_pylist(maps_as_pydicts="strict"), strict=True))
     for number in numbers.tolist():
         yield found[number]
 

@@ -232,7 +232,7 @@ def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:
 def _rows(snapshot: Snapshot, table: str, column: str, key: str) -> list[dict[str, Any]]:
     found = snapshot.stage(table).lookup(column, [key])
     plain = found.drop_columns([f.name for f in found.schema if pa.types.is_fixed_size_list(f.type)])
-    return [dict(row) for row in plain.to_pylist()]
+    return [dict(row) for row in plain.to_pylist(maps_as_pydicts="strict")]
 
 
 def _rejects(snapshot: Snapshot, key: str) -> list[dict[str, Any]]:

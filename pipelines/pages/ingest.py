@@ -18,7 +18,7 @@ from quern.indexes.page_store import PageStore, Part, Removals
 from quern.jobs.engines import Engines
 from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.ingest import Span, spans_of
-from quern.jobs.pages.inputs import ADDRESSED, IngestError, Input, covers, find_inputs, kind_of, text_of
+from quern.jobs.pages.inputs import ADDRESSED, IngestError, Input, covers, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
@@ -131,14 +131,16 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
     """
     inputs = [named_within(file, root) for file in found]
     address = {f.name: page_url(Path(f.path)) for f in inputs if f.kind and f.kind not in ADDRESSED}
+    address = {name: url for name, url in address.items() if url.startswith("file:")}
     whole = {f.name: replace(f, path="/" + f.location.removeprefix("s3://").lstrip("/")) for f in inputs}
     whole_address = {name: page_url(Path(whole[name].path)) for name in address}
     wanted = pa.array({*address.values(), *whole_address.values()}, pa.string())
+    last_parts = {_last_part(name) for name in address}
     owners: dict[str, str] = {}
     has_whole: set[str] = set()
     for part in sorted(parts, key=lambda part: part.ingest):
-        if not wanted or all(kind_of(claim.file) in ADDRESSED for claim in part.live):
-            continue
+        if last_parts.isdisjoint(_last_part(claim.file) for claim in part.live):
+            continue  # No file of it can have one of the addresses.
         for batch in part.batches("pages", ["url", "source_file"]):
             for row in batch.filter(pc.is_in(batch.column("url"), value_set=wanted)).to_pylist():
                 has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
@@ -146,13 +148,16 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
                     owners.setdefault(row["url"], row["source_file"])
     named: list[Input] = []
     for file in inputs:
-        url = address.get(file.name, "")
-        if url.startswith("file:") and (
-            file.name in has_whole or not _is_one_file(owners.setdefault(url, file.name), file.name, root)
-        ):
+        url = address.get(file.name)
+        if url and (file.name in has_whole or not _is_one_file(owners.setdefault(url, file.name), file.name, root)):
             file = whole[file.name]
         named.append(file)
     return named
+
+
+def _last_part(name: str) -> str:
+    """The last part of a file's address, by its name."""
+    return name.rpartition("/")[2].lower().removesuffix(".gz")
 
 
 def _is_one_file(name: str, other: str, root: Path) -> bool:
@@ -236,17 +241,20 @@ def unread(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSetti
 
 def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) -> tuple[list[Part], list[Span]]:
     """Finished parts of an ingest that was stopped, and the spans that none of them holds."""
-    wanted = {(span.file.name, version_of(span.file, settings), span.start, span.end) for span in spans}
+
+    def key(span: Span) -> tuple[object, ...]:
+        return span.file.name, version_of(span.file, settings), span.start, span.end, span.file.source
+
+    wanted = {key(span) for span in spans}
     taken: list[Part] = []
     for part in store.pending():
-        claims = {(c.file, c.version, c.start, c.end) for c in part.claims}
+        claims: set[tuple[object, ...]] = {(c.file, c.version, c.start, c.end, c.source) for c in part.claims}
         if claims <= wanted and all(c.version for c in part.claims):
             taken.append(part)
             wanted -= claims
         elif {c.file for c in part.claims} & {span.file.name for span in spans}:
             part.remove()
-    left = [s for s in spans if (s.file.name, version_of(s.file, settings), s.start, s.end) in wanted]
-    return taken, left
+    return taken, [span for span in spans if key(span) in wanted]
 
 
 def _report(parts: Sequence[Part], files: int, reused: int, started: float, engine: str) -> IngestReport:

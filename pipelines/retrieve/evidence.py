@@ -84,9 +84,8 @@ def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
     for question, key, score in zip(best.question.tolist(), keys, best.score.tolist(), strict=True):
         chunk = chunks[key]
         document = documents[str(chunk["doc_id"])]
-        told = {one["name"]: one["value"] for one in document["metadata"]}
         starts = document["page_starts"] or []
-        row = {**chunk, "published_at": publication(chunk), "url": document["url"], "metadata": told}
+        row = {**chunk, "published_at": publication(chunk), "url": document["url"], "metadata": document["metadata"]}
         row |= {"rank": len(rows[question]) + 1, "score": score, "page_starts": starts}
         hit = Hit.model_validate(row)
         rows[question].append(hit.model_copy(update={"page": hit.page_at(hit.start)}))

@@ -52,7 +52,7 @@ def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
 def _metadata_names(searcher: Searcher) -> list[str]:
     """Names of the metadata that documents have."""
     column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
-    return sorted(set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column)))
+    return sorted(set[str]().union(*(batch.column(0).keys.unique().to_pylist() for batch in column)))
 
 
 def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:

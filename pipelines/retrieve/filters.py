@@ -331,10 +331,10 @@ def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask
         yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
 
 
-def _number(text: str) -> float | None:
+def _number(text: str | None) -> float | None:
     """The number that a text states; None where it states none."""
     try:
-        number = float(text)
+        number = float(text or "")
     except ValueError:
         return None
     return number if np.isfinite(number) else None
@@ -342,13 +342,8 @@ def _number(text: str) -> float | None:
 
 def _metadata(column: pa.Array, name: str, wanted: object) -> pa.Array:
     """What each document's metadata says under `name`: texts, or where `wanted` is a number those that are numbers."""
-    said = column.flatten()
-    mine = pc.equal(said.field("name"), name)
-    at = pc.list_parent_indices(column).filter(mine).to_numpy()
-    found: list[str | float | None] = [None] * len(column)
-    for row, text in zip(at.tolist(), said.field("value").filter(mine).to_pylist(), strict=True):
-        found[row] = _number(text) if isinstance(wanted, float) else text
-    return pa.array(found, pa.float64() if isinstance(wanted, float) else pa.string())
+    said = pc.map_lookup(column, pa.scalar(name), "first")
+    return pa.array(map(_number, said.to_pylist()), pa.float64()) if isinstance(wanted, float) else said
 
 
 def _later(one: pa.Array, other: pa.Array) -> pa.Array:

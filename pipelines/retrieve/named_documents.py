@@ -1,9 +1,12 @@
-"""Documents that a question names by their key, address or metadata: `HD-1033`, which their texts need not have."""
+"""Documents that a question names by their key, address or metadata: `HD-1033`, which their texts need not have.
+
+A value of metadata of several words, such as `Lagerhaus North`, names a document too, where no text has the words.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
@@ -11,12 +14,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import in_order
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _LONGEST: Final = 300  # Characters of a key or an address.
 _MOST: Final = 3  # Keys of one question that are looked up, and chunks of a document that are put first.
@@ -26,6 +31,10 @@ _CODE: Final = re.compile(
     r"(?<![\w/.@-])(?=[\w/-]*[^\W\d_])(?=\S*(?:[-_/]\S*\d|\d\D*\d))[^\W_][\w/-]{1,38}\w", re.ASCII
 )
 _ENDING: Final = re.compile(r"\.\w{2,5}$")
+# Words of a value that names a document, and characters of the longest; chunks that are looked at for it.
+_WORDS: Final = range(2, 7)
+_LONGEST_VALUE: Final = 100
+_MOST_CHUNKS: Final = 100
 
 
 def keys_named(question: str) -> list[str]:
@@ -40,8 +49,11 @@ def keys_named(question: str) -> list[str]:
 def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
     """Of each question that names documents their positions, and what each is named by."""
     wanted = {n: keys for n, q in enumerate(batch.questions) if (keys := keys_named(q))}
-    if not wanted:
-        return {}
+    by_key = _named_by_key(batch, wanted) if wanted else {}
+    return _named_by_value(batch) | by_key
+
+
+def _named_by_key(batch: Batch, wanted: dict[int, list[str]]) -> dict[int, dict[int, str]]:
     every = sorted({form for keys in wanted.values() for key in keys for form in _forms(key)})
     documents = batch.searcher.snapshot.table("documents")
     known = set(documents.lookup("doc_id", every, ["doc_id"])["doc_id"].to_pylist())
@@ -50,9 +62,38 @@ def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
         for key in keys:
             ids = [form for form in _forms(key) if form in known]
             at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
-            at = at or batch.searcher.held(_Names).of(key)
+            at = at or _of(batch.searcher.held(_names), key)
             found.setdefault(n, {}).update(dict.fromkeys((p for p in at if p >= 0), key))
     return {n: named for n, named in found.items() if named}
+
+
+def _named_by_value(batch: Batch) -> dict[int, dict[int, str]]:
+    values = batch.searcher.held(_values)
+    found: dict[int, dict[int, str]] = {}
+    for n, question in enumerate(batch.searched if len(values) else ()):
+        words = search_terms(question).split()
+        spans = (words[at : at + size] for size in reversed(_WORDS) for at in range(len(words) - size + 1))
+        for phrase in map(" ".join, spans):
+            at = values.at(phrase)
+            if 0 < len(at) <= _MOST and not _is_in_text(batch, phrase):
+                found[n] = dict.fromkeys(at, phrase)
+                break  # The longest says most.
+    return found
+
+
+def _is_in_text(batch: Batch, phrase: str) -> bool:
+    """Whether a title or text has the words, one after the other; taken for so where too many have all of them."""
+    lexical = batch.graph.lexical
+    if any(word not in STOP_WORDS and not lexical.frequency(word) for word in phrase.split()):
+        return False
+    term = lexical.asked([phrase]).indices.astype(np.int64)
+    having = np.bincount(lexical.texts_with(term)[1], minlength=1)
+    chunks = np.flatnonzero(having == len(term)) if len(term) else np.empty(0, np.int64)
+    if not len(term) or len(chunks) > _MOST_CHUNKS:
+        return True
+    keys = batch.graph.chunks.keys.take(pa.array(chunks)).to_pylist()
+    texts = batch.searcher.snapshot.table("chunks").lookup("chunk_id", keys, ["terms"])["terms"].to_pylist()
+    return any(f" {phrase} " in f" {text} " for text in texts)
 
 
 def with_named(batch: Batch, ranking: Ranking, named: dict[int, dict[int, str]]) -> Ranking:
@@ -85,41 +126,65 @@ def _forms(key: str) -> Sequence[str]:
     return tuple(dict.fromkeys((key, key.upper(), key.lower())))
 
 
-class _Names:
-    """The documents' addresses, whole and by their last part, ids and codes of metadata, as hashes: 16 bytes each.
+class _Hashes:
+    """Names of documents as hashes: 16 bytes each."""
 
-    Made when one is first asked for.
-    """
-
-    def __init__(self, searcher: Searcher) -> None:
-        rows = list(_hashes(searcher))
+    def __init__(self, searcher: Searcher, named: Iterable[tuple[str, int]]) -> None:
+        rows = list(named)
         hashes = np.array([name for _, name in rows], dtype=np.uint64)
         places = positions_in(searcher.graph.documents.keys, pa.array([key for key, _ in rows], pa.string()))
         order = np.argsort(hashes, kind="stable")
         self._hashes: npt.NDArray[np.uint64] = hashes[order]
         self._places = places[order]
 
-    def of(self, key: str) -> list[int]:
-        """Positions of the document of the address `key`, or whose address ends in it, or of those that it is said of.
+    def __len__(self) -> int:
+        return len(self._hashes)
 
-        None where more are, which it does not name.
-        """
-        address = self._at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
-        said = self._at(_said(key))
-        return address if len(address) == 1 else said if len(said) <= _MOST else []
-
-    def _at(self, name: str) -> list[int]:
+    def at(self, name: str) -> list[int]:
+        """Positions of the documents that have a name."""
         wanted = np.uint64(_hash(name))
         start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
         found: list[int] = np.unique(self._places[start:end]).tolist()
-        return found
+        return [place for place in found if place >= 0]
+
+
+def _of(names: _Hashes, key: str) -> list[int]:
+    """Positions of the document of the address `key`, or whose address ends in it, or of those that it is said of.
+
+    None where more are, which it does not name.
+    """
+    address = names.at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
+    said = names.at(_said(key))
+    return address if len(address) == 1 else said if len(said) <= _MOST else []
+
+
+def _names(searcher: Searcher) -> _Hashes:
+    """The documents' addresses, whole and by their last part, ids and codes of metadata; made when first asked for."""
+    return _Hashes(searcher, _hashes(searcher))
+
+
+def _values(searcher: Searcher) -> _Hashes:
+    """The documents' values of metadata that have several words, in the form that is searched."""
+    return _Hashes(searcher, _value_hashes(searcher))
+
+
+def _value_hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "metadata"]):
+        ids, said = batch.columns
+        owner = np.repeat(np.arange(len(said)), np.diff(said.offsets.to_numpy()))
+        short = pc.less_equal(pc.utf8_length(said.items), _LONGEST_VALUE)
+        keys = ids.take(pa.array(owner)).filter(short).to_pylist()
+        for key, value in zip(keys, said.items.filter(short).to_pylist(), strict=True):
+            phrase = search_terms(searcher.form(value))
+            if phrase.count(" ") + 1 in _WORDS:
+                yield key, _hash(phrase)
 
 
 def _hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
     """The key of each document with the hashes of its names."""
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "url", "metadata"]):
         for key, url, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            values = [key, *(one["value"] for one in metadata if len(one["value"]) <= _LONGEST)]
+            values = [key, *(value for _, value in metadata if len(value) <= _LONGEST)]
             names = [_said(code) for value in values for code in keys_named(value)]
             for name in [*names, *([_whole(url), _last_part(url)] if url else [])]:
                 yield key, _hash(name)

@@ -55,8 +55,7 @@ def _values_like(searcher: Searcher, unmet: Condition) -> str:
     for batch in searcher.snapshot.table(unmet.table).batches([group]):
         column = batch.column(0)
         if group == METADATA and name:
-            said = column.flatten()
-            column = said.field("value").filter(pc.equal(said.field("name"), name))
+            column = pc.map_lookup(column, pa.scalar(name), "first")
         if not pa.types.is_string(column.type):
             return ""
         values.update(filter(None, column.unique().to_pylist()))

@@ -113,9 +113,11 @@ def optional(name: str, kind: pa.DataType, doc: str) -> pa.Field:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """Name of an Arrow type that any engine can tell: the width of vectors and names of list items are left out."""
+    """Name of an Arrow type that any engine can tell: without the width of vectors and the names of items."""
     if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind):
         return f"list<{type_name(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"map<{type_name(kind.key_type)}, {type_name(kind.item_type)}>"
     if pa.types.is_struct(kind):
         return "struct<" + ", ".join(f"{f.name}: {type_name(f.type)}" for f in kind) + ">"
     return str(kind)

@@ -24,7 +24,6 @@ _IMAGE = pa.struct(
     ]
 )
 _STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
-_NAMED = pa.struct([("name", pa.string()), ("value", pa.string())])
 _WARNINGS = frozenset({"pages_without_text"})
 _COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
 
@@ -71,7 +70,9 @@ DOCUMENTS = Table(
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
             optional(
-                "page_starts", pa.list_(pa.int32()), "First character of each page of a PDF file in `text`, else null."
+                "page_starts",
+                pa.list_(pa.int32()),
+                "First character of each page in `text`, of a file that has pages.",
             ),
             column(
                 "images",
@@ -82,7 +83,7 @@ DOCUMENTS = Table(
             column(
                 "metadata_from", pa.list_(_STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."
             ),
-            column("metadata", pa.list_(_NAMED), "What was given of it beside these fields, by name."),
+            column("metadata", pa.map_(pa.string(), pa.string()), "What was given of it beside these fields, by name."),
             column("personal_data", pa.list_(_COUNT), "Personal data found in the text: how many of each type."),
             column("digest", pa.string(), "BLAKE2b-128 of title and text, hexadecimal: what changed shows here."),
             optional("duplicate_of", pa.string(), "`doc_id` of the document that this one repeats."),

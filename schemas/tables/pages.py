@@ -68,6 +68,7 @@ PAGES = Table(
         "removed",
         "revisit",
         "revisit_without_capture",
+        "undecided_version",
         "unknown_kind",
     },
     warnings=_WARNINGS,

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.indexes.stage_writers import FolderWriter, StageWriter, remove
-from quern.indexes.stages import Stage
-from quern.schemas.tables import PAGES
+from quern.indexes.stages import Stage, columns_in, read_parquet
+from quern.schemas.tables import DOCUMENTS, PAGES
 
 
 def pages(*urls: str) -> pa.RecordBatch:
@@ -26,6 +26,17 @@ def one_file(path: Path, *urls: str) -> Stage:
     with StageWriter(path, PAGES) as writer:
         writer.write(pages(*urls))
     return writer.stage()
+
+
+def test_maps_that_an_earlier_version_wrote_as_lists_of_pairs_are_read_as_maps(tmp_path: Path) -> None:
+    pairs = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+    said = [[{"name": "tier", "value": "gold"}], [], [{"name": "tier", "value": "tin"}, {"name": "zip", "value": "0"}]]
+    pq.write_table(pa.table({"doc_id": ["a", "b", "c"], "metadata": pa.array(said, pairs)}), tmp_path / "d.parquet")
+    whole = pa.Table.from_batches(read_parquet(tmp_path / "d.parquet", DOCUMENTS, ["doc_id", "metadata"], rows=2))
+    known = whole.slice(1).to_pylist(maps_as_pydicts="strict")
+    assert known == [{"doc_id": "b", "metadata": {}}, {"doc_id": "c", "metadata": {"tier": "tin", "zip": "0"}}]
+    (column,) = columns_in(pq.read_table(tmp_path / "d.parquet").slice(2), DOCUMENTS.fields(["metadata"]))
+    assert column.to_pylist() == [[("tier", "tin"), ("zip", "0")]]
 
 
 def folder(root: Path) -> Stage:

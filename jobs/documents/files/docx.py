@@ -10,12 +10,14 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 from lxml import etree
 from lxml.etree import _Element
 
 from quern.jobs.documents.html.child import FileFault
+from quern.jobs.documents.html.notation import subscript, superscript
 from quern.jobs.text.plain_text import one_line, paragraphs
 from quern.jobs.text.tables import SEPARATOR
 
@@ -33,9 +35,23 @@ _UNSHOWN: Final = frozenset(
 _NOTES: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 # What the template of python-docx states, whoever writes a file with it.
 _OF_TEMPLATE: Final = frozenset({"python-docx", "2013-12-23T23:15:00Z"})
-_SUPERSCRIPT: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
-_SUBSCRIPT: Final = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
-_SCRIPTS: Final = {"superscript": _SUPERSCRIPT, "subscript": _SUBSCRIPT}
+# Where a page ends; no other character of XML is one of control, but for tabs and line ends.
+_PAGE_END: Final = "\f"
+
+
+class _Raised(str):
+    """Text of a superscript."""
+
+    __slots__ = ()
+
+
+class _Lowered(str):
+    """Text of a subscript."""
+
+    __slots__ = ()
+
+
+_SCRIPTS: Final = {"superscript": _Raised, "subscript": _Lowered}
 
 
 def read_docx(body: bytes) -> Header:
@@ -96,6 +112,7 @@ class _Reader:
         self._folder = self._main.rpartition("/")[0]
         self._notes: dict[str, dict[str, _Element]] = {}
         self._asides: list[_Element] = []
+        self._is_paged = False
 
     def _part(self, name: str) -> _Element | None:
         """The root of a part of the file; None where there is none."""
@@ -120,13 +137,15 @@ class _Reader:
         body = _child(self._part(self._main), "body")
         if body is None:
             raise FileFault("parse_error", f"no DOCX file that can be read: it has no {self._main}")
-        lines = list(self._blocks(body))
+        # Word marks where the pages ended that it showed last, the breaks of the author among them.
+        self._is_paged = next(body.iter("{*}lastRenderedPageBreak"), None) is not None
+        text, starts = _joined("\n".join(self._blocks(body)).split(_PAGE_END))
         core = self._part(self._core)
         said = {_name(e): one_line(e.text) for e in core} if core is not None else {}
         stated = {name: text for name, text in said.items() if text not in _OF_TEMPLATE}
         return {
-            "text": paragraphs("\n".join(lines)),
-            "page_starts": None,
+            "text": text,
+            "page_starts": starts if len(starts) > 1 else None,
             "title": stated.get("title") or self._heading(body),
             "author": stated.get("creator"),
             "published_at": stated.get("created"),
@@ -165,7 +184,15 @@ class _Reader:
                 yield from self._blocks(element)
 
     def _text(self, element: _Element) -> str:
-        return "".join(self._pieces(element))
+        groups = [(kind, "".join(pieces)) for kind, pieces in groupby(self._pieces(element), type)]
+        text = ""
+        for (kind, piece), (_, after) in pairwise([*groups, (str, "")]):
+            if issubclass(kind, _Raised):
+                piece = superscript(piece.strip(), text, after)
+            elif issubclass(kind, _Lowered):
+                piece = subscript(piece.strip(), text)
+            text += piece
+        return text
 
     def _pieces(self, element: _Element) -> Iterator[str]:
         """The texts in a paragraph; its text boxes and notes are put by."""
@@ -175,8 +202,10 @@ class _Reader:
                 yield part.text or ""
             elif name in ("tab", "ptab"):
                 yield " "
+            elif name == "lastRenderedPageBreak":
+                yield _PAGE_END
             elif name in ("br", "cr"):
-                yield "\n"
+                yield "\n" + _PAGE_END if _of(part, "type") == "page" and not self._is_paged else "\n"
             elif name == "noBreakHyphen":
                 yield "-"
             elif name == "txbxContent":
@@ -192,9 +221,8 @@ class _Reader:
         style = _child(run, "rPr")
         if any(_is_on(_child(style, name)) for name in ("vanish", "strike", "dstrike")):
             return
-        table = _SCRIPTS.get(_of(_child(style, "vertAlign"), "val") or "")
-        text = "".join(self._pieces(run))
-        yield text.translate(table) if table and all(ord(c) in table for c in text) else text
+        kind = _SCRIPTS.get(_of(_child(style, "vertAlign"), "val") or "", str)
+        yield from (kind(piece) if piece.strip() else piece for piece in self._pieces(run))
 
     def _note(self, part: str, number: str | None) -> list[_Element]:
         if part not in self._notes:
@@ -208,19 +236,34 @@ class _Reader:
         above: dict[int, str] = {}
         for row in _inner(table, "tr"):
             cells: list[str] = []
+            pages = 0
             skipped = int(_of(_child(row, "trPr", "gridBefore"), "val") or 0)
             cells += [""] * min(skipped, _MOST_COLUMNS)
             for cell in _inner(row, "tc"):
                 properties = _child(cell, "tcPr")
                 merged = _child(properties, "vMerge")
-                text = " ".join(" ".join(self._blocks(cell)).replace(SEPARATOR, " ").split())
+                text = " ".join(self._blocks(cell))
+                pages = max(pages, text.count(_PAGE_END))
+                text = " ".join(text.replace("|", "/").split())
                 if merged is not None and _of(merged, "val") != "restart":
                     text = above.get(len(cells), text)
                 above[len(cells)] = text
                 wide = int(_of(_child(properties, "gridSpan"), "val") or 1)
                 cells += [text, *[""] * (min(wide, _MOST_COLUMNS) - 1)]
             if any(cells):
-                yield SEPARATOR.join(cells[:_MOST_COLUMNS])
+                yield _PAGE_END * pages + SEPARATOR.join(cells[:_MOST_COLUMNS])
+
+
+def _joined(pages: list[str]) -> tuple[str, list[int]]:
+    """The paragraphs of all pages, and where each page begins; a paragraph may go on over a page's end."""
+    text, starts, goes_on = "", list[int](), False
+    for page in pages:
+        part = paragraphs(page)
+        between = (" " if goes_on and not page.startswith("\n") else "\n") if text and part else ""
+        starts.append(len(text) + len(between))
+        text += between + part
+        goes_on = not page.endswith("\n") if part else goes_on and not page
+    return text, starts
 
 
 def _inner(holder: _Element, name: str) -> Iterator[_Element]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from lxml.etree import tostring
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.flight import flight_values, is_flight
 from quern.jobs.documents.html.stated import StatedBody
 from quern.jobs.documents.html.texts import is_prose
 from quern.jobs.text.plain_text import paragraphs
@@ -44,12 +45,17 @@ Read = Callable[[str], str]
 
 def carriers(tree: HtmlElement) -> list[HtmlElement]:
     """The scripts, templates and `noscript` elements of a page that may hold its text."""
-    return [e for e in tree.iter("script", "template", "noscript") if e.tag != "script" or len(e.text or "") >= _LEAST]
+    found = tree.iter("script", "template", "noscript")
+    return [e for e in found if e.tag != "script" or len(e.text or "") >= _LEAST or is_flight(e.text or "")]
 
 
 def carried_bodies(elements: Sequence[HtmlElement], read: Read) -> list[StatedBody]:
     """The texts of the longest of what elements hold, the longest first; `read` gives the text of markup."""
     found = [body for element in elements for body in _bodies(element)]
+    if flight := [script for element in elements if is_flight(script := element.text or "")]:
+        markup, values = flight_values(flight)
+        texts = (StatedBody("", text) for text in map(_whole, values) if text)
+        found += [StatedBody("", markup), *texts, *_named(values)]
     found.sort(key=lambda body: -len(body.text))
     longest = [StatedBody(b.headline, _text(b.text, read)) for b in found[:_MOST_TEXTS]]
     return sorted(longest, key=lambda body: -len(body.text))
@@ -84,6 +90,11 @@ def _values(script: str) -> Iterator[StatedBody]:
         value, _ = _DECODER.raw_decode(script, start.end())
     except (ValueError, RecursionError):
         return
+    yield from _named(value)
+
+
+def _named(value: Any) -> Iterator[StatedBody]:
+    """The texts in a value of JSON that something names."""
     pending = [(value, "")]
     for _ in range(_MOST_VALUES):
         if not pending:

@@ -122,9 +122,9 @@ def _write_script(element: HtmlElement) -> None:
     elif len(text) > _LONGEST:
         element.tag = _WRITTEN
     elif is_raised:
-        _write(element, _superscript(text, _before(element), element.tail or ""))
+        _write(element, superscript(text, _before(element), element.tail or ""))
     else:
-        _write(element, _subscript(text, _before(element)))
+        _write(element, subscript(text, _before(element)))
 
 
 def _reference(element: HtmlElement, text: str) -> HtmlElement | None:
@@ -149,7 +149,7 @@ def _before(element: HtmlElement) -> str:
     return (above.text or "")[-_BEFORE:] if above is not None else ""
 
 
-def _superscript(text: str, before: str, after: str) -> str:
+def superscript(text: str, before: str, after: str) -> str:
     """What a superscript becomes: a power, the end of an ordinal, a sign, or nothing where it marks a footnote."""
     base = before[-1:].strip()
     if text in _DEGREE and after[:1] in _SCALES and not base.isalpha():
@@ -189,7 +189,7 @@ def _ends_ordinal(letters: str, before: str) -> bool:
     return not (_is_variable(before) and before[-1].islower())
 
 
-def _subscript(text: str, before: str) -> str:
+def subscript(text: str, before: str) -> str:
     """What a subscript becomes: joined to its base, or behind `_` where it would be read as a part of it."""
     apart = before[-1:].isdigit() and text[:1].isdigit()
     apart = apart or (len(text) == 1 and text.isalpha() and _is_variable(before))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,9 @@ def test_a_version_takes_the_place_of_those_before_unless_both_have_a_time_and_i
     place = np.array([4, 3, 2, 1, 0])
     assert np.flatnonzero(~superseded(pa.array(["a"] * 5), times, place)).tolist() == [0]
     assert np.flatnonzero(~superseded(pa.array(["a"] * 2), times[:2], place[:2])).tolist() == [0]
+    # One without a time of another address ends nothing.
+    times = pa.array([9, None, 3], pa.int64()).cast(TIMESTAMP)
+    assert np.flatnonzero(~superseded(pa.array(["a", "b", "a"]), times)).tolist() == [0, 1]
 
 
 def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:
@@ -68,23 +72,75 @@ def test_documents_that_share_an_address_stay_and_the_last_of_an_id_replaces_the
     assert rejects == {"d.jsonl:1": "duplicate_doc_id"}
 
 
-def test_of_two_files_with_one_id_the_first_stays_unless_both_state_when_they_were_modified(tmp_path: Path) -> None:
-    def note(name: str, doc_id: str, modified: str = "") -> None:
-        stated = f"modified_at: {modified}\n" if modified else ""
-        put(tmp_path / "in" / f"{name}.md", f"---\ndoc_id: {doc_id}\n{stated}---\nText of {name}.\n".encode())
-
-    note("a", "tide")
-    note("b", "tide", "2024-05-03")
-    note("c", "weir", "2024-05-02")
-    note("d", "weir", "2024-05-03")
-    put(tmp_path / "in" / "e.jsonl", b'{"doc_id": "weir", "text": "t"}\n{"doc_id": "lock", "text": "t"}\n')
-    put(tmp_path / "in" / "f.md", b"A text whose id is that of its path, beside a doc_id in it.")
-    given = find_inputs([tmp_path / "in"])
+def versions(tmp_path: Path, *sources: str) -> tuple[set[str], dict[str, tuple[str, str]]]:
+    """Files of the rows that stay of what `sources` in `tmp_path` hold, and reason and detail of each reject."""
+    given = find_inputs([tmp_path / source for source in sources])
     part = read_task(tuple(Span(file, 0, file.size) for file in given), IngestSettings(), tmp_path / "parts")
     (found,) = latest_captures([part])
     kept = {Path(row["source_file"]).name for batch in found.pages() for row in batch.to_pylist()}
+    return kept, {Path(r.key).name: (r.reason, r.detail.replace(f"{tmp_path}/in/", "")) for r in found.rejects()}
+
+
+def document(path: Path, text: str, changed: int, doc_id: str = "tide") -> None:
+    put(path, json.dumps({"doc_id": doc_id, "text": text}).encode() + b"\n")
+    os.utime(path, (changed, changed))
+
+
+def test_the_source_that_is_named_last_holds_the_later_version(tmp_path: Path) -> None:
+    document(tmp_path / "in/a.jsonl", "Tide at nine.", 200)
+    document(tmp_path / "in/b.jsonl", "Tide at ten.", 100)
+    for sources, kept in (
+        (("in/a.jsonl", "in/b.jsonl"), "b.jsonl"),
+        (("in/b.jsonl", "in/a.jsonl"), "a.jsonl"),
+        (("in/a.jsonl", "in"), "a.jsonl"),  # Both are in the last one.
+        (("in", "in/b.jsonl"), "b.jsonl"),
+    ):
+        stay, rejects = versions(tmp_path, *sources)
+        assert stay == {kept}
+        assert [reason for reason, _ in rejects.values()] == ["duplicate_doc_id"]
+
+
+def test_of_one_folder_the_file_that_was_changed_last_holds_the_later_version(tmp_path: Path) -> None:
+    for earlier, later in (("a", "b"), ("b", "a")):
+        document(tmp_path / f"in/{earlier}.jsonl", "Tide at nine.", 100)
+        document(tmp_path / f"in/{later}.jsonl", "Tide at ten.", 101)
+        assert versions(tmp_path, "in")[0] == versions(tmp_path, "in/*.jsonl")[0] == {f"{later}.jsonl"}
+
+
+def test_where_nothing_says_which_version_is_later_the_reject_says_so_and_names_have_no_say(tmp_path: Path) -> None:
+    kept = set()
+    for folder, (nine, ten) in {"x": ("a", "b"), "y": ("b", "a")}.items():
+        for name, text in ((nine, "Tide at nine."), (ten, "Tide at ten.")):
+            document(tmp_path / f"{folder}/in/{name}.jsonl", text, 100)
+        document(tmp_path / f"{folder}/in/c.jsonl", "A weir.", 100, "weir")
+        document(tmp_path / f"{folder}/in/d.jsonl", "A weir.", 100, "weir")  # Equal, so there is nothing to decide.
+        stay, rejects = versions(tmp_path / folder, "in")
+        (stays,) = stay & {"a.jsonl", "b.jsonl"}
+        (lost,) = {"a.jsonl", "b.jsonl"} - stay
+        kept.add(stays == f"{nine}.jsonl")
+        reason, detail = rejects.pop(f"{lost}:1")
+        assert reason == "undecided_version"
+        assert f"{lost}:1 and {stays} have the same doc_id" in detail
+        assert "modified_at" in detail
+        assert [reason for reason, _ in rejects.values()] == ["duplicate_doc_id"]
+    assert len(kept) == 1
+
+
+def test_documents_that_both_state_when_they_were_modified_stay_by_that(tmp_path: Path) -> None:
+    def note(name: str, doc_id: str, modified: str = "", changed: int = 100) -> None:
+        stated = f"modified_at: {modified}\n" if modified else ""
+        path = put(tmp_path / "in" / f"{name}.md", f"---\ndoc_id: {doc_id}\n{stated}---\nText of {name}.\n".encode())
+        os.utime(path, (changed, changed))
+
+    note("a", "tide", changed=200)
+    note("b", "tide", "2024-05-03")
+    note("c", "weir", "2024-05-02", changed=200)
+    note("d", "weir", "2024-05-03")
+    path = put(tmp_path / "in" / "e.jsonl", b'{"doc_id": "weir", "text": "t"}\n{"doc_id": "lock", "text": "t"}\n')
+    os.utime(path, (50, 50))
+    put(tmp_path / "in" / "f.md", b"A text whose id is that of its path, beside a doc_id in it.")
+    kept, rejects = versions(tmp_path, "in")
     assert kept == {"a.md", "d.md", "e.jsonl", "f.md"}
-    rejects = {Path(r.key).name: (r.reason, r.detail.replace(f"{tmp_path}/in/", "")) for r in found.rejects()}
     assert rejects == {
         of: ("duplicate_doc_id", f"{url}: {of} and {kept} have the same doc_id; the version in {kept} is kept")
         for of, kept, url in (

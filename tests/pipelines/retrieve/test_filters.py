@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -264,6 +265,13 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
     assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10", "zip": "0123"}
+    # And as pandas and LanceDB filter the files.
+    as_dicts = {"maps_as_pydicts": "strict"}
+    frame = pd.read_parquet(opened.snapshot.stage("documents").path, to_pandas_kwargs=as_dicts)
+    assert frame[frame["metadata"].str["Home town"] == "Marne"]["doc_id"].tolist() == ["2"]
+    lance = opened.snapshot.table("documents").lance
+    rows = lance.search().where("map_extract(metadata, 'Home town')[1] = 'Marne'").select(["doc_id"]).to_list()
+    assert [row["doc_id"] for row in rows] == ["2"]
     see_that_columns_are_there(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
         see_that_columns_are_there(opened, ["metadata.grad>9"])
@@ -321,3 +329,37 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
     addresses = ["https://other.example/t/1034", "Is it on http://www.desk.example/t/1034/?"]
     named = named_documents(Batch(searcher, addresses, [[], []]))
     assert list(named) == [1], "the same last part at another site is another page"
+
+
+def test_a_value_of_metadata_names_a_document_unless_texts_or_many_documents_have_it(tmp_path: Path) -> None:
+    lines = [
+        {
+            "doc_id": "a",
+            "text": "The roof is sound.",
+            "Name": "Lagerhaus North",
+            "State": "to be let",
+            "Town": "Alt Holm",
+        },
+        {"doc_id": "b", "text": "The yard needs gravel.", "Name": "Lagerhaus South", "Editor": "Ida Brun"},
+        {"doc_id": "c", "text": "Ida Brun was born in the north, in a lagerhaus.", "Town": "Alt Holm"},
+        {"doc_id": "d", "text": "A pump was ordered.", "Town": "Alt Holm", "Name": "北仓库"},
+        {"doc_id": "e", "text": "The lift waits for its test.", "Town": "Alt Holm", "State": "open"},
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    snapshot = Warehouse.open(build_here(tmp_path / "d.jsonl", tmp_path / "warehouse")).snapshot()
+    searcher, (recipe,) = Searcher(snapshot, settings_to_ask_by(snapshot.manifest)), find_recipes("bridge")
+    ids = searcher.graph.documents.keys.to_pylist()
+    asked = {
+        "Status of Lagerhaus North?": ["a"],
+        "Who keeps lagerhaus south's keys?": ["b"],
+        "Which house is to be let?": ["a"],
+        "北仓库在哪里？": ["d"],
+        "Where was Ida Brun born?": [],  # A text says it.
+        "What is in Alt Holm?": [],  # Four documents have it.
+        "What is open?": [],  # A word of its own is no name.
+    }
+    named = named_documents(Batch(searcher, list(asked), [[]] * len(asked)))
+    assert [[ids[at] for at in named.get(n, ())] for n in range(len(asked))] == list(asked.values())
+    question = Question(query_id="q", question="Status of Lagerhaus North?")
+    (answer,) = answer_questions(searcher, [question], recipe)
+    assert (answer.hits[0].doc_id, answer.hits[0].metadata["State"]) == ("a", "to be let")

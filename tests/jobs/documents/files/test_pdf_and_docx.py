@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from docx import Document
+from docx.enum.text import WD_BREAK
 from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
@@ -174,14 +175,52 @@ def test_word_text_keeps_its_meaning() -> None:
         price.add_run("12").font.strike = True
         price.add_run("14 EUR.")
         price.add_run("secret").font.hidden = True
+        price.add_run(" CO")
+        for piece in ("", "2"):  # Word parts a run wherever somebody went on writing.
+            price.add_run(piece).font.subscript = True
+        price.add_run(" is below 10")
+        for piece in ("-", "6"):
+            price.add_run(piece).font.superscript = True
+        price.add_run(" of the 3")
+        price.add_run("rd").font.superscript = True
+        price.add_run(" floor.")
         table = document.add_table(3, 3)
         for n, cell in enumerate(cell for row in table.rows for cell in row.cells):
             cell.text = f"c{n}"
+        table.cell(0, 1).text = "c | 1"
         table.cell(2, 0).text = ""
         table.cell(1, 0).merge(table.cell(2, 0)).text = "both"
 
-    expected = "The hall has 40 m² and costs 14 EUR.\nc0 | c1 | c2\nboth | c4 | c5\nboth | c7 | c8"
+    expected = "The hall has 40 m^2 and costs 14 EUR. CO2 is below 10^-6 of the 3rd floor."
+    expected += "\nc0 | c / 1 | c2\nboth | c4 | c5\nboth | c7 | c8"
     assert read_docx(docx(fill))["text"] == expected
+
+
+def paged(marked: bool) -> bytes:
+    """A file of four pages, where Word marked the ends of pages or only the author did, one of them by hand in both."""
+
+    def fill(document: Any) -> None:
+        first = document.add_paragraph("The lamp is dark")
+        first.add_run().add_break(WD_BREAK.PAGE)
+        first.add_run("END until Friday.")
+        table = document.add_table(2, 2)
+        for n, text in enumerate(("a", "b", "ENDc", "ENDd")):
+            table.cell(n // 2, n % 2).text = text
+        document.add_paragraph("Boats ENDkeep away.")
+
+    end = b"<w:lastRenderedPageBreak/>" if marked else b""
+    parts = b"</w:t>" + end + b"<w:t xml:space='preserve'>"
+    return repacked(docx(fill), lambda xml: xml.replace(b"END", parts))
+
+
+def test_pages_of_word_are_those_that_it_showed_or_else_the_breaks_of_the_author() -> None:
+    found = read_docx(paged(marked=True))
+    text, starts = found["text"], found["page_starts"]
+    assert text == "The lamp is dark\nuntil Friday.\na | b\nc | d\nBoats keep away."
+    assert [text[at:].split()[0] for at in starts] == ["The", "until", "c", "keep"]
+    found = read_docx(paged(marked=False))
+    assert (found["text"], found["page_starts"]) == (text, [0, 17])
+    assert read_docx(docx(lambda d: d.add_paragraph("One page, or nobody knows.")))["page_starts"] is None
 
 
 def test_word_notes_and_boxes_follow_their_paragraph() -> None:

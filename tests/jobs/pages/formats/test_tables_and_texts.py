@@ -24,10 +24,7 @@ from tests.jobs.pages.archived import put, read, reasons
 def documents(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The documents that `clean` makes of pages."""
     batch = pa.RecordBatch.from_pylist(rows, schema=PAGES.schema).select(list(Clean.reads))
-    return [
-        {**row, "metadata": {m["name"]: m["value"] for m in row["metadata"]}}
-        for row in Clean().apply(batch).rows.to_pylist()
-    ]
+    return [{**row, "metadata": dict(row["metadata"])} for row in Clean().apply(batch).rows.to_pylist()]
 
 
 def test_a_csv_with_its_own_names_makes_documents_and_keeps_what_it_does_not_know(tmp_path: Path) -> None:
