@@ -174,20 +174,20 @@ class Reasoner:
             hold(
                 self._backend,
                 task,
-                (Conversation(n, one) for n, one in enumerate(inputs)),
+                (Conversation(n, one) for n, one in enumerate(inputs) if not task.by_rule(one)),
                 lambda conversation: over.update({conversation.key: conversation}),
                 retries=self._generator.retries,
                 cost=cost,
             )
         finally:
             self.cost += cost
-        done = [_done(task, over[n], kind) for n in range(len(inputs))]
+        done = [_done(task, over.get(n) or Conversation(n, one), kind) for n, one in enumerate(inputs)]
         self._tell(task.name, done, cost, time.monotonic() - started)
         return done
 
     def _tell(self, task: str, done: Sequence[Done[Output]], cost: Cost, seconds: float) -> None:
         """Log what a run came to; inputs that fell back are a warning."""
-        fallen = Counter(one.problems[0].reason for one in done if one.by == "rules")
+        fallen = Counter(one.problems[0].reason for one in done if one.by == "rules" and one.problems)
         self.fallen_back += fallen.total()
         figures = " ".join(f"{name}={value}" for name, value in vars(cost).items())
         reasons = "".join(f" {reason}={count}" for reason, count in fallen.most_common())
