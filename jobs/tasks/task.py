@@ -82,7 +82,7 @@ class Task(Generic[Input, Output]):
     show: Callable[[Input], Mapping[str, object]] = _fields
     # Messages before the prompt of a conversation: an instruction, and examples with their replies.
     preface: Sequence[Mapping[str, str]] = ()
-    # Whether the rule carries an input out whatever generator is named: where it is better, or nothing is to be written.
+    # Whether the rule carries an input out whatever generator is named: where it is better than models.
     by_rule: Callable[[Input], bool] = _never
     # All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
