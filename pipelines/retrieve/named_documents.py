@@ -171,13 +171,16 @@ def _values(searcher: Searcher) -> _Hashes:
 def _value_hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "metadata"]):
         ids, said = batch.columns
-        owner = np.repeat(np.arange(len(said)), np.diff(said.offsets.to_numpy()))
-        short = pc.less_equal(pc.utf8_length(said.items), _LONGEST_VALUE)
-        keys = ids.take(pa.array(owner)).filter(short).to_pylist()
-        for key, value in zip(keys, said.items.filter(short).to_pylist(), strict=True):
-            phrase = search_terms(searcher.form(value))
-            if phrase.count(" ") + 1 in _WORDS:
-                yield key, _hash(phrase)
+        offsets = said.offsets.to_numpy()
+        owner, items = np.repeat(np.arange(len(said)), np.diff(offsets)), said.items[offsets[0] : offsets[-1]]
+        short = pc.less_equal(pc.utf8_length(items), _LONGEST_VALUE)
+        fit = pc.and_(short, pc.match_substring_regex(items, "[^0-9A-Za-z]"))
+        values = items.filter(fit).dictionary_encode()
+        words = [search_terms(searcher.form(value)).split() for value in values.dictionary.to_pylist()]
+        # Dates and codes are no names: of those two words at least are no numbers.
+        names = [len(w) in _WORDS and sum(not word.isdigit() for word in w) > 1 and _hash(" ".join(w)) for w in words]
+        keys = ids.take(pa.array(owner)).filter(fit).to_pylist()
+        yield from ((key, name) for key, n in zip(keys, values.indices.to_pylist(), strict=True) if (name := names[n]))
 
 
 def _hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:

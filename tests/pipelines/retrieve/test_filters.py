@@ -342,7 +342,7 @@ def test_a_value_of_metadata_names_a_document_unless_texts_or_many_documents_hav
         },
         {"doc_id": "b", "text": "The yard needs gravel.", "Name": "Lagerhaus South", "Editor": "Ida Brun"},
         {"doc_id": "c", "text": "Ida Brun was born in the north, in a lagerhaus.", "Town": "Alt Holm"},
-        {"doc_id": "d", "text": "A pump was ordered.", "Town": "Alt Holm", "Name": "北仓库"},
+        {"doc_id": "d", "text": "A pump was ordered.", "Seen": "2024-05-01", "Town": "Alt Holm", "Name": "北仓库"},
         {"doc_id": "e", "text": "The lift waits for its test.", "Town": "Alt Holm", "State": "open"},
     ]
     (tmp_path / "d.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
@@ -357,6 +357,7 @@ def test_a_value_of_metadata_names_a_document_unless_texts_or_many_documents_hav
         "Where was Ida Brun born?": [],  # A text says it.
         "What is in Alt Holm?": [],  # Four documents have it.
         "What is open?": [],  # A word of its own is no name.
+        "What was ordered on 2024-05-01?": [],  # Nor is a date.
     }
     named = named_documents(Batch(searcher, list(asked), [[]] * len(asked)))
     assert [[ids[at] for at in named.get(n, ())] for n in range(len(asked))] == list(asked.values())
