@@ -6,15 +6,102 @@ it. Neither holds a table; memory of the first: 16 bytes per key of the tables t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from quern.indexes.stages import Stage
 from quern.jobs.audit.arrow_audit import ArrowAudit
-from quern.jobs.audit.checks import Audit, check_of
-from quern.jobs.audit.expected import check_figures, expected_of, skipped
+from quern.jobs.audit.checks import Audit, Check, check_of, within
 from quern.jobs.audit.views import View
-from quern.schemas.contract.expectations import KnownShare, Limits, Quantiles
+from quern.schemas.contract.expectations import (
+    MEASURES,
+    RECALL,
+    SHARES,
+    Columns,
+    Expectation,
+    Figure,
+    Known,
+    KnownShare,
+    Limits,
+    Quantiles,
+    References,
+    RowCount,
+    Types,
+    UniqueKeys,
+)
+from quern.schemas.contract.table import Table
+
+_SMALL: Final = 100
+"""Rows by which a table of any size may grow in a night: one of a handful may grow by a handful."""
+
+
+def expected_of(table: Table, limits: Limits, others: Mapping[str, Table]) -> list[Expectation]:
+    """What is expected of `table`; references are to those of `others`."""
+    expected = [*_contract(table), *table.expectations(limits), *_row_counts(table, limits)]
+    return [e for e in expected if not isinstance(e, References) or e.target in {*others, table.name}]
+
+
+def check_figures(shares: Mapping[str, float], limits: Limits) -> list[Check]:
+    """Checks of the shares of rows that jobs lost, and of what jobs measured of their own results."""
+    least = limits.settings.min_link_recall
+    found = [(SHARES, _share(job, share, limits), share) for job, share in shares.items()]
+    if RECALL in limits.measures:
+        recall = Figure(least, 1, title=f"{MEASURES}.{RECALL} between", setting="audit.min_link_recall")
+        found.append((MEASURES, recall, limits.measures[RECALL]))
+    return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in found]
+
+
+def _share(job: str, share: float, limits: Limits) -> Figure:
+    """What the share of its rows that a job lost is held to.
+
+    A share above the setting is a warning. It is critical where all is lost, or where more is lost than before: of each
+    row that was kept, on average, the setting's share.
+    """
+    most, before = limits.settings.max_reject_share, limits.shares.get(job)
+    bound = most if before is None else before + most * (1 - before)
+    critical = share >= 1 or (before is not None and share > bound) or share <= most
+    title, setting = f"{job} rejected share", "audit.max_reject_share"
+    return Figure(
+        0, bound if critical else most, severity="critical" if critical else "warning", title=title, setting=setting
+    )
+
+
+def skipped(tables: Iterable[Table], limits: Limits) -> list[Check]:
+    """What `expected_of` leaves out because there is no snapshot before, or none that has the table."""
+    why = "the last snapshot has no such table" if limits.before else "no snapshot to compare with"
+    new = [table for table in tables if table.name not in limits.before]
+    left = [(table.name, e) for table in new for e in _since_before(table, 0, limits)]
+    return [Check(e.name(name), e.severity, True, why, name, skipped=True) for name, e in left]
+
+
+def _contract(table: Table) -> Iterator[Expectation]:
+    """Columns, types and keys, as the table declares them."""
+    yield Columns((*table.schema.names, *(d.name for d in table.derived)))
+    yield Types(table.types())
+    yield from (Known(column) for column in table.key)
+    if not table.repeats:
+        yield UniqueKeys(table.key)
+
+
+def _row_counts(table: Table, limits: Limits) -> Iterator[Expectation]:
+    """That there are rows, and about as many as in the snapshot before."""
+    if table.empty:
+        yield RowCount(1, None, severity=table.empty, title=f"{table.name} not_empty")
+    if table.name in limits.before:
+        yield from _since_before(table, limits.before[table.name], limits)
+
+
+def _since_before(table: Table, rows: int, limits: Limits) -> Iterator[Expectation]:
+    """That the table has about as many rows as before, `rows`."""
+    change, loss = (int(rows * share) for share in (limits.settings.max_row_change, limits.settings.max_shrink))
+    title = f"{table.name} rows since the last snapshot"
+    yield RowCount(
+        rows - change, rows + max(change, _SMALL), severity="warning", title=title, setting="audit.max_row_change"
+    )
+    if not table.shrinks:
+        share = f"{limits.settings.max_shrink:g}"
+        most = f"the last build had {rows:,}, of which audit.max_shrink ({share}) lets {loss:,} go"
+        yield RowCount(rows - loss, None, title=f"{table.name} lost since the last build", notes=most)
 
 
 def audit(stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limits, spark: Any = None) -> Audit:

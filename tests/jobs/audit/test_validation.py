@@ -14,8 +14,7 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.jobs.audit.checks import Audit, Check
-from quern.jobs.audit.expected import check_figures, expected_of
-from quern.jobs.audit.validation import audit
+from quern.jobs.audit.validation import audit, check_figures, expected_of
 from quern.jobs.engines import Engines
 from quern.schemas.contract.expectations import LOST, RECALL, SHARES, Limits
 from quern.schemas.settings import AuditSettings

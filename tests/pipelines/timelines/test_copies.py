@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from quern.pipelines.timelines.copies import one_each
+from quern.pipelines.timelines.query import one_each
 from quern.pipelines.timelines.view import render_timeline
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 
