@@ -5,6 +5,7 @@ from __future__ import annotations
 from quern.schemas.setting_group import Group, Positive
 from quern.schemas.settings.build import (
     BuildSettings,
+    CommunitySettings,
     Doc2QuerySettings,
     EmbedSettings,
     EventSettings,
@@ -34,6 +35,7 @@ from quern.schemas.settings.search import (
     GGatrievalSettings,
     GraphSettings,
     ImageSettings,
+    OverviewSettings,
     QuestionSettings,
     RerankSettings,
     RetrieveSettings,
@@ -60,6 +62,7 @@ __all__ = [
     "Category",
     "ChunkSettings",
     "CleanSettings",
+    "CommunitySettings",
     "CrawlSettings",
     "DeduplicateSettings",
     "Doc2QuerySettings",
@@ -79,6 +82,7 @@ __all__ = [
     "MemoSettings",
     "NeighbourSettings",
     "NormaliseSettings",
+    "OverviewSettings",
     "Positive",
     "QualitySettings",
     "QuestionSettings",

@@ -180,6 +180,23 @@ class AnswerSettings(Group):
     )
 
 
+class OverviewSettings(Group):
+    """Answers about a whole corpus: the recipe `global`."""
+
+    near: float = Field(
+        0.4,
+        ge=-1.0,
+        le=1.0,
+        description="Mean cosine of a constituent of the question with its ten nearest nodes from which on the "
+        "question is about that; a question about nothing in particular is answered from the largest communities. "
+        "For MiniLM: of 20 questions for themes and of 10 about absent topics .20 to .39 but for one, of topics .40 to "
+        ".67.",
+    )
+    topics: Positive = Field(6, description="Most communities of an answer.")
+    sentences: Positive = Field(12, description="Most sentences of an answer.")
+    shown: Positive = Field(60, description="Most sentences that a model is shown for a question, of all communities.")
+
+
 class AlignSettings(Group):
     """Fine-grained alignment of a question and its evidence (GGatrieval, FGA)."""
 
@@ -264,6 +281,7 @@ class SearchSettings(Group):
     rerank: RerankSettings = RerankSettings()
     ggatrieval: GGatrievalSettings = GGatrievalSettings()
     answer: AnswerSettings = AnswerSettings()
+    overview: OverviewSettings = OverviewSettings()
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()
     images: ImageSettings = ImageSettings()
