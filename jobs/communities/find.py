@@ -2,8 +2,8 @@
 
 Central is, as in MEAD (Radev et al. 2004), what is near the mean of the community's chunks, by the vector of the node
 whose answer it is, what stands early in its document, and no heading or cell. Of such sentences each is kept that is
-least like those before it (maximal marginal relevance, Carbonell and Goldstein 1998). Keywords are the words that more
-of its chunks have than of others (c-TF-IDF: Grootendorst 2022, over chunks).
+least like those before it (maximal marginal relevance, Carbonell and Goldstein 1998). Keywords are the words by which
+its chunks differ most from all (their part of the relative entropy).
 
 Needs the whole graph. In memory are its keys and edges (`indexes.graph.structure`), some 60 bytes an edge while
 communities are sought, for each level 8 bytes a node, for each community 8 bytes a component of its mean, and the words
@@ -27,6 +27,7 @@ from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
 from quern.jobs.communities.quotes import NEW, marginal, quote, weights
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
+from quern.jobs.queries.rules.units import STOP_WORDS
 from quern.schemas.digests import settings_digest, text_digest
 from quern.schemas.settings import CommunitySettings
 from quern.schemas.tables import COMMUNITIES, Table
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _CANDIDATES: Final = 5  # Nodes for each sentence that is kept, those nearest to the mean of their community.
 _KEYWORDS: Final = 8
 _AT_ONCE: Final = 512  # Communities whose texts are in memory at a time.
+_STOP: Final = pa.array(sorted(STOP_WORDS), pa.string())
 _WORD: Final = r"^\p{L}{3,}$"
 _FIXED: Final = 1 << 24  # Vectors are added up as whole numbers: in whatever order, the sum is the same.
 
@@ -201,7 +203,7 @@ class _Keywords:
 
     words: pa.Array  # All words.
     of_chunk: sparse.csr_array  # 1 where a chunk, the row, has a word, the column.
-    rarity: Doubles  # Of each word the logarithm of how many chunks there are for one that has it.
+    share: Doubles  # Of each word the share of all chunks that have it.
 
     @classmethod
     def read(cls, chunks: Stage, keys: pa.Array) -> _Keywords:
@@ -212,7 +214,7 @@ class _Keywords:
         for batch in chunks.batches(["chunk_id", "terms"]):
             words = pc.split_pattern(batch.column("terms"), " ")
             owner = np.repeat(positions_in(keys, batch.column("chunk_id")), pc.list_value_length(words).to_numpy())
-            known = pc.match_substring_regex(words.flatten(), _WORD)
+            known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), _STOP))
             owners.append(owner[known.to_numpy(zero_copy_only=False)])
             parts.append(words.flatten().filter(known))
         every = pa.chunked_array(parts, pa.string()).combine_chunks().dictionary_encode()
@@ -222,11 +224,13 @@ class _Keywords:
         shape = (len(keys), len(order))
         has = sparse.csr_array((np.ones(len(number)), (np.concatenate(owners), number)), shape=shape)
         has.data[:] = 1
-        return cls(every.dictionary.take(pa.array(order)), has, np.log1p(len(keys) / np.maximum(has.sum(axis=0), 1)))
+        return cls(every.dictionary.take(pa.array(order)), has, has.sum(axis=0) / max(1, len(keys)))
 
     def of(self, chunks: Positions) -> list[str]:
         """The keywords of some chunks together."""
-        worth = np.round(self.of_chunk[chunks].sum(axis=0) * self.rarity, 6)
+        own = self.of_chunk[chunks].sum(axis=0) / len(chunks)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.nan_to_num(np.round(own * np.log(own / self.share), 6))
         best = np.argsort(-worth, kind="stable")[:_KEYWORDS]
         words: list[str] = self.words.take(pa.array(best[worth[best] > 0])).to_pylist()
         return words

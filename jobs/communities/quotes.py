@@ -15,13 +15,14 @@ from quern.schemas.words.sentences import sentence_spans
 NEW: Final = 0.3  # Weight of what a sentence repeats, against its worth (`marginal`).
 _EARLY: Final = 0.15  # What the first sentence of a document is worth beside its cosine,
 _FADES: Final = 400.0  # and the characters after which that is a third.
-_SHORT: Final = 5  # Words of content below which a text is a heading, a cell or an aside, and is taken last.
+# Words of content, numbers not counted, below which a text is a heading, a cell or an aside, and is taken last.
+_SHORT: Final = 5
 
 
 def weights(quotes: Sequence[Mapping[str, Any]]) -> Floats:
     """What sentences are worth beside their cosine (MEAD, Radev et al. 2004: position and length), shape (quotes,)."""
     early = [_EARLY * math.exp(-row["start"] / _FADES) for row in quotes]
-    short = [len(content_words(row["text"])) < _SHORT for row in quotes]
+    short = [sum(map(str.isalpha, content_words(row["text"]))) < _SHORT for row in quotes]
     return np.array(early, dtype=np.float32) - np.array(short, dtype=np.float32)
 
 
@@ -35,14 +36,13 @@ def quote(chunk: Mapping[str, Any], answer: str) -> dict[str, Any]:
     Returns:
         These columns with `text` of the sentence, and `start` and `end` of that in the document.
     """
-    text, words = chunk["text"], content_words(answer)
-
-    def likeness(span: tuple[int, int]) -> float:
-        own = content_words(text[slice(*span)])
-        return len(words & own) / max(1, len(words | own))
-
-    at = text.find(answer) if answer else -1
-    start, end = (at, at + len(answer)) if at >= 0 else max(sentence_spans(text), key=likeness, default=(0, len(text)))
+    text, at = chunk["text"], chunk["text"].find(answer) if answer else -1
+    start, end = at, at + len(answer)
+    if at < 0:
+        words = content_words(answer)
+        spans = {span: content_words(text[slice(*span)]) for span in sentence_spans(text)}
+        alike = {span: len(words & own) / max(1, len(words | own)) for span, own in spans.items()}
+        start, end = max(alike, key=lambda span: alike[span], default=(0, len(text)))
     return {**chunk, "text": text[start:end], "start": chunk["start"] + start, "end": chunk["start"] + end}
 
 

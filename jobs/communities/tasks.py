@@ -25,6 +25,7 @@ from quern.schemas.words.terms import search_terms
 
 _LONGEST: Final = 400  # Characters of a sentence in a prompt.
 _TITLE: Final = 80  # Characters of a title.
+_FEW: Final = 3  # Documents of which the one of the most central sentence lends its title.
 _TITLE_WORDS: Final = 3  # Names or words of a title by rule.
 
 
@@ -145,7 +146,7 @@ def _note(given: QuotesInput) -> Notes:
 
 
 def summarise(given: QuotesInput) -> Summary:
-    """By rule: the title of the one document, or names and words that the sentences share; and the first of these."""
+    """By rule: of few documents the title of one, else names and words that differ most; and the first sentences."""
     titles = {q.title for q in given.quotes}
     named = Counter(n.text for q in given.quotes for n in (*names(q.text), *chinese_names(q.text)))
     forms = {name: set(search_terms(name).split()) for name, _ in named.most_common()}
@@ -156,7 +157,7 @@ def summarise(given: QuotesInput) -> Summary:
             continue  # `jakewatson` beside `jake`.
         # The commonest name all of whose words are keywords stands for the word.
         words[next((name for name, of in forms.items() if word in of and of <= set(given.keywords)), word)] = None
-    shared = ", ".join([*words][:_TITLE_WORDS]) if len(titles) > 1 or None in titles else ""
+    shared = ", ".join([*words][:_TITLE_WORDS]) if len(titles) > _FEW or None in titles else ""
     title = shared or next(filter(None, (q.title for q in given.quotes)), None) or given.quotes[0].text
     return Summary(title=" ".join(title.split())[:_TITLE], sentences=_taken(given))
 

@@ -184,13 +184,12 @@ class OverviewSettings(Group):
     """Answers about a whole corpus: the recipe `global`."""
 
     near: float = Field(
-        0.4,
+        0.36,
         ge=-1.0,
         le=1.0,
         description="Mean cosine of a constituent of the question with its ten nearest nodes from which on the "
         "question is about that; a question about nothing in particular is answered from the largest communities. "
-        "For MiniLM: of 20 questions for themes and of 10 about absent topics .20 to .39 but for one, of topics .40 to "
-        ".67.",
+        "With MiniLM 37 of 52 topics of five corpora reach it, and 6 of 130 general words and absent topics.",
     )
     topics: Positive = Field(6, description="Most communities of an answer.")
     sentences: Positive = Field(12, description="Most sentences of an answer.")

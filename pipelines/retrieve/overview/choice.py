@@ -7,7 +7,7 @@ answered from the central sentences of the communities that most documents share
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain, zip_longest
@@ -102,18 +102,25 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     asked = [[c.text for c in parsed(plain).constituents] for _, plain in spans]
     owner = np.repeat(np.arange(len(batch)), [len(of) for of in asked])
     facets = Batch(batch.searcher, [*chain(*asked)], [batch.where[q] for q in owner.tolist()], batch.reasoner)
-    near = _nearness(facets)
+    near, nodes = _nearness(facets) >= batch.settings.overview.near, batch.graph.nodes
+    both = facets.with_vectors((facets.vectors + batch.vectors[owner]) * np.float32(0.5)) if len(facets) else facets
+    found = both.nearest_of(nodes.vectors, max(1, min(_READ, len(nodes.keys))), nodes.owner)
+    read = np.unique(found.positions[near][found.positions[near] >= 0])
+    rows = dict(zip(read.tolist(), _rows(batch, read), strict=True))
     choices = []
     for question, (days, _) in enumerate(spans):
-        own = np.flatnonzero((owner == question) & (near >= batch.settings.overview.near))
-        about: tuple[str, ...] = ()
-        if len(own):
-            about = tuple(facets.questions[n] for n in own.tolist())
-            picks = _near(batch, question, about, facets.vectors[own], days, most)
-            topics = _grouped(batch, held, picks, in_time=days is not None)
-        else:
-            topics = _central(batch, held, question, most)
-        choices.append(Choice(topics, about))
+        own = np.flatnonzero((owner == question) & near).tolist()
+        ranked = [
+            _ranked(batch, facets.questions[n], found.positions[n], found.similarities[n], rows, days) for n in own
+        ]
+        distinct: dict[str, Told] = {}
+        for one in filter(None, chain(*zip_longest(*ranked))):  # Of each constituent in turn.
+            distinct.setdefault(" ".join(one.row["text"].split()), one)
+        picks = [*distinct.values()][:most]
+        topics = (
+            _grouped(batch, held, picks, in_time=days is not None) if own else _central(batch, held, question, most)
+        )
+        choices.append(Choice(topics, tuple(facets.questions[n] for n in own)))
     return choices
 
 
@@ -138,32 +145,34 @@ def _nearness(facets: Batch) -> Floats:
     return mean
 
 
-def _near(
-    batch: Batch, question: int, asked: Sequence[str], facets: Floats, days: tuple[date, date] | None, most: int
+def _ranked(
+    batch: Batch,
+    constituent: str,
+    nodes: Positions,
+    near: Floats,
+    rows: Mapping[int, dict[str, Any]],
+    days: tuple[date, date] | None,
 ) -> list[Told]:
-    """The sentences that are nearest to a question and its constituents, in turn of each of these, best first."""
-    nodes = batch.graph.nodes
-    allowed = batch.allows(np.full(len(nodes.keys), question), nodes.owner)
-    cosine = nodes.vectors @ batch.vectors[question]
-    ranked: list[list[Told]] = []
-    for constituent, facet in zip(asked, facets, strict=True):
-        near = np.where(allowed, np.round((cosine + nodes.vectors @ facet) / 2, 5), -np.inf)
-        best = np.argsort(-near, kind="stable")[: min(_READ, int(allowed.sum()))]
-        rows = _rows(batch, best)
-        words = content_words(constituent)
-        named = np.array([len(words & content_words(row["text"])) / max(1, len(words)) for row in rows])
-        worth = near[best] + weights(rows) + _NAMED * named
-        told = [Told(row, float(w), _day(row)) for row, w in zip(rows, worth, strict=True)]
-        kept = [n for n, one in enumerate(told) if one.worth >= _LEAST * max(worth)]
-        inside = [n for n in kept if days and (day := told[n].when) and days[0] <= day <= days[1]]
-        kept = inside if len(inside) > 1 else kept
-        told, vectors = [told[n] for n in kept], nodes.vectors[best[kept]]
-        order = marginal(np.array([one.worth for one in told]), vectors, NEW, _closeness(told))
-        ranked.append([told[n] for n in order.tolist()])
-    distinct: dict[str, Told] = {}
-    for one in filter(None, chain(*zip_longest(*ranked))):
-        distinct.setdefault(" ".join(one.row["text"].split()), one)
-    return [*distinct.values()][:most]
+    """The sentences of the nodes nearest to a question and one of its constituents, best first, without the weak ones.
+
+    Args:
+        batch: The questions.
+        constituent: The constituent.
+        nodes: The nodes, nearest first; -1 for none.
+        near: How near each is.
+        rows: The sentence of each node.
+        days: The first and the last day that the question names.
+    """
+    nodes, near = nodes[nodes >= 0], near[nodes >= 0]
+    own, words = [rows[n] for n in nodes.tolist()], content_words(constituent)
+    named = [len(words & content_words(row["text"])) / max(1, len(words)) for row in own]
+    worth = near + weights(own) + _NAMED * np.array(named, dtype=np.float32)
+    told = [Told(row, float(w), _day(row)) for row, w in zip(own, worth, strict=True)]
+    kept = [n for n, one in enumerate(told) if one.worth >= _LEAST * max(worth)]
+    inside = [n for n in kept if days and (day := told[n].when) and days[0] <= day <= days[1]]
+    kept = inside if len(inside) > 1 else kept
+    told = [told[n] for n in kept]
+    return [told[n] for n in marginal(worth[kept], batch.graph.nodes.vectors[nodes[kept]], NEW, _closeness(told))]
 
 
 def _rows(batch: Batch, nodes: Positions) -> list[dict[str, Any]]:
