@@ -154,14 +154,46 @@ class _Runner:
         """The answers to a batch, in its order."""
         seen = self._preprocess(questions)
         going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
+        answered = self._overviews(going) if self._recipe.answer else self._answered(going)
+        return [
+            next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(questions, seen, strict=True)
+        ]
+
+    def _answered(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
+        """The answers from the best chunks."""
         plans = decomposed(self._reasoner, [u.question for _, u in going])
         found = self._retrieve([u.question for _, u in going], [q for q, _ in going])
         asked = [_Asked(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(asked)
-        answered = iter(gated(self._answer_wholes(asked), self._searcher.snapshot))
-        return [
-            next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(questions, seen, strict=True)
+        return iter(gated(self._answer_wholes(asked), self._searcher.snapshot))
+
+    def _overviews(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
+        """The answers about the whole corpus."""
+        batch = Batch(
+            self._searcher, [u.question for _, u in going], [conditions_of(q) for q, _ in going], self._reasoner
+        )
+        overviews = self._recipe.answer(batch) if self._recipe.answer and going else []
+        answers = [
+            Answer(
+                query_id=q.query_id,
+                question=q.question,
+                asked=u.question if u.question != q.question else None,
+                sentences=of.sentences,
+                probability=of.probability,
+                reason=of.reason,
+                notes=[*u.notes, *of.notes],
+                by=of.by,
+                recipe=self._recipe.name,
+                citations=of.citations,
+                hits=of.hits,
+                path=[],
+                as_of=self._as_of(q),
+                type=q.type,
+                expected=q.answer,
+            )
+            for (q, u), of in zip(going, overviews, strict=True)
         ]
+        return iter(gated(answers, self._searcher.snapshot))
 
     def _preprocess(self, questions: Sequence[Question]) -> list[Understood]:
         manifest = self._searcher.snapshot.manifest

@@ -128,6 +128,7 @@ class Sentence(BaseModel):
 
     text: str  # Its words, on one line.
     citations: list[Int32]  # Numbers of the citations that it rests on.
+    topic: str | None = None  # What of the corpus it is about, in an overview of it.
 
 
 class SubAnswer(BaseModel):

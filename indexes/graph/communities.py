@@ -1,10 +1,11 @@
 """Communities of chunks: groups that the graph joins more among themselves than with others.
 
-Louvain (Blondel et al. 2008) by sparse products: in each round all vertices look at once where they add most to the
-modularity, a seeded half of them moves, and what two lone vertices would swap only the one with the higher number does
-(Lu, Halappanavar and Kalyanaraman 2015, "Parallel heuristics for scalable community detection", section 5). The groups
-become vertices, and so on until none moves; in the end the vertices themselves move once more between them. A round
-takes some 60 bytes of memory a stored weight.
+Leiden (Traag, Waltman and van Eck 2019) by sparse products: in each round all vertices look at once where they add most
+to the modularity, half of them move, and what two lone vertices would swap only the one with the higher number does
+(Lu, Halappanavar and Kalyanaraman 2015, "Parallel heuristics for scalable community detection", section 5). Every group
+is refined to parts that hold together, which become vertices, and so on until nothing merges; in the end the vertices
+themselves move once more, and each community is cut to what its own edges join. A round takes some 60 bytes of memory a
+stored weight.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.sparse import csgraph
 
 Counts = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
@@ -41,29 +43,75 @@ class Communities:
 
 def communities(projection: sparse.csr_array, seed: int = 0) -> Communities:
     """The communities of a symmetric matrix of weights; equal input gives equal communities."""
+    whole = np.zeros(projection.shape[0], dtype=np.int64)
+    of = _by_size(_leiden(_positive(projection), whole, np.random.default_rng(seed)))
+    return Communities(of, round(modularity(projection, of), 4))
+
+
+def hierarchy(projection: sparse.csr_array, most: int, levels: int) -> list[Counts]:
+    """Communities in levels: of each chunk its community, coarsest level first, shape (chunks,) each.
+
+    A community of more than `most` chunks is divided at the next level as a graph of its own, the others stay. A level
+    that would divide nothing is none. All communities of a level are divided at once: their graph is that of all,
+    without the edges between them.
+    """
+    weights, random = _positive(projection), np.random.default_rng(0)
+    found = [_by_size(_leiden(weights, np.zeros(weights.shape[0], dtype=np.int64), random))]
+    while len(found) < levels:
+        of = found[-1]
+        large = np.bincount(of)[of] > most if len(of) else np.zeros(0, dtype=np.bool_)
+        # The small ones have no edges left, and are put together again.
+        inside = _within(weights, np.where(large, of, -1 - np.arange(len(of))))
+        divided = np.where(large, _leiden(inside, of, random) + len(of), of)
+        divided = _by_size(np.unique(divided, return_inverse=True)[1].astype(np.int64))
+        if len(np.unique(divided)) == len(np.unique(of)):
+            break
+        found.append(divided)
+    return found
+
+
+def _by_size(labels: Counts) -> Counts:
+    """Labels from 0 numbered again, the largest first."""
+    order = np.argsort(-np.bincount(labels), kind="stable") if len(labels) else np.zeros(0, dtype=np.int64)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[labels]
+
+
+def _positive(projection: sparse.csr_array) -> sparse.csr_array:
     weights = sparse.csr_array(projection, dtype=np.float64)
     if not weights.data.all():
         weights = weights.copy()
         weights.eliminate_zeros()
-    found = _louvain(weights, seed)
-    order = np.argsort(-np.bincount(found), kind="stable") if len(found) else np.zeros(0, dtype=np.int64)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    of = rank[found]
-    return Communities(of, round(modularity(projection, of), 4))
+    return weights
 
 
-def _louvain(projection: sparse.csr_array, seed: int) -> Counts:
-    random = np.random.default_rng(seed)
-    of, graph = np.arange(projection.shape[0], dtype=np.int64), projection
+def _within(graph: sparse.csr_array, labels: Counts) -> sparse.csr_array:
+    """The edges whose ends have one label."""
+    rows = _rows(graph)
+    kept = labels[rows] == labels[graph.indices]
+    return sparse.csr_array((graph.data[kept], (rows[kept], graph.indices[kept])), shape=graph.shape)
+
+
+def _leiden(graph: sparse.csr_array, parts: Counts, random: np.random.Generator) -> Counts:
+    """Labels of vertices, none of which joins two of the `parts`; chance is that of a vertex's own part."""
+    whole, of = graph, np.arange(graph.shape[0], dtype=np.int64)
+    weight = _degrees(graph)
+    total = _summed(parts, weight, len(parts))[parts]
+    degree, of_part, labels = weight, total, of
     while graph.nnz:
-        names, labels = np.unique(_moved(graph, np.arange(graph.shape[0]), random), return_inverse=True)
-        of = labels[of]
-        if len(names) == graph.shape[0]:
-            return np.unique(_moved(projection, of, random), return_inverse=True)[1].astype(np.int64)
-        member = _members(labels, len(names))
+        labels = _moved(graph, labels, degree, of_part, random)
+        refined = _moved(_within(graph, labels), np.arange(len(labels)), degree, of_part, random)
+        names, first, place = np.unique(refined, return_index=True, return_inverse=True)
+        if len(names) == len(labels):
+            break
+        member = _members(place, len(names))
         graph = sparse.csr_array(member.T @ graph @ member)
-    return of
+        degree, of_part = _summed(place, degree, len(names)), of_part[first]
+        of = place[of]
+        labels = np.unique(labels[first], return_inverse=True)[1]
+    labels = _moved(whole, labels[of], weight, total, random) if whole.nnz else of
+    return np.asarray(csgraph.connected_components(_within(whole, labels), directed=False)[1], dtype=np.int64)
 
 
 def _members(labels: Counts, names: int) -> sparse.csr_array:
@@ -72,36 +120,53 @@ def _members(labels: Counts, names: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(size), labels, np.arange(size + 1)), shape=(size, names))
 
 
-def _moved(graph: sparse.csr_array, labels: Counts, random: np.random.Generator) -> Counts:
-    """The labels after vertices have moved for as long as that raises the modularity; the best labels on the way."""
+def _moved(
+    graph: sparse.csr_array, labels: Counts, degree: Weights, total: Weights, random: np.random.Generator
+) -> Counts:
+    """The labels after vertices have moved for as long as that raises the modularity; the best labels on the way.
+
+    Args:
+        graph: The edges that vertices move along.
+        labels: Where they begin.
+        degree: Weight of each vertex, also of edges that it does not move along.
+        total: Weight of all vertices of the part that it is of.
+        random: What draws the vertices that move in a round.
+    """
     size, own_weight = graph.shape[0], graph.diagonal()
-    degree = _summed(_rows(graph), graph.data, size)
     others = sparse.csr_array(graph - sparse.csr_array((own_weight, (np.arange(size), np.arange(size))), graph.shape))
     others.eliminate_zeros()
-    best, most, waited = labels, -1.0, 0
+    # A part without edges has no weight.
+    of_part, part = np.ones(size), np.where(total > 0, total, 1)
+    chance = degree / part
+    best, most, waited = labels, -np.inf, 0
     for _ in range(60):
         of_label = _summed(labels, degree, size)
+        of_part[labels] = part
         beside = sparse.csr_array(others @ _members(labels, size))
         rows, names = _rows(beside), beside.indices
         own = names == labels[rows]
         inside = beside.data[own].sum() + own_weight.sum()
-        reached = float(inside / degree.sum() - np.square(of_label / degree.sum()).sum())
+        reached = float(inside - (np.square(of_label) / of_part).sum()) / max(degree.sum(), 1e-12)
         best, most, waited = (labels, reached, 0) if reached > most + _LEAST_GAIN else (best, most, waited + 1)
         # What a vertex adds to a community: its weight there, less what chance would put there.
-        gain = beside.data - degree[rows] * (of_label[names] - np.where(own, degree[rows], 0)) / degree.sum()
-        stays = -degree * (of_label[labels] - degree) / degree.sum()
+        gain = beside.data - chance[rows] * (of_label[names] - np.where(own, degree[rows], 0))
+        stays = -chance * (of_label[labels] - degree)
         stays[rows[own]] = gain[own]
         target, gained = _heaviest(beside, gain, labels)
         lone = np.bincount(labels, minlength=size) == 1
         moves = (gained > stays + 1e-12) & ~(lone[labels] & lone[target] & (target > labels))
         if waited >= _PATIENCE or not moves.any():
             break
-        drawn = moves & (random.random(size) < 0.5)
         # Of few that would move none may be drawn, which is no round without gain.
+        drawn = moves & (random.random(size) < 0.5)
         while not drawn.any():
             drawn = moves & (random.random(size) < 0.5)
         labels = np.where(drawn, target, labels)
     return best
+
+
+def _degrees(graph: sparse.csr_array) -> Weights:
+    return _summed(_rows(graph), graph.data, graph.shape[0])
 
 
 def _summed(names: Counts, weights: Weights, size: int) -> Weights:

@@ -1,7 +1,7 @@
 """The table `timelines`: events by entity, by community of the query graph and by site (Xinyu, section 3.6.2).
 
 Needs whole tables: an event belongs to as many topics as it names. In memory are days, title and names of each event,
-and the graph's structure (`indexes.graph.structure`). A timeline whose events are those of last night is taken over.
+and the community of each chunk. A timeline whose events are those of last night is taken over.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
-
-import numpy as np
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
@@ -76,7 +74,7 @@ class BuildTimelines(TableJob):
     settings: TimelineSettings  # How many events and keywords they have.
 
     name: ClassVar[str] = "timelines"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def incremental(self) -> bool:
@@ -93,7 +91,7 @@ class BuildTimelines(TableJob):
         return self.settings.results()
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
-        """The timelines of the `events`, which `documents` give their sites, and `nodes` and `edges` communities."""
+        """The timelines of the `events`, which `documents` give their sites, and `communities` theirs."""
         before = self._before(run)
         written = computed = 0
         with run.writer(TIMELINES) as writer:
@@ -134,14 +132,14 @@ class BuildTimelines(TableJob):
     def _topics(self, inputs: Mapping[str, Stage]) -> Iterator[Topic]:
         """All topics with events enough, each kind in the order of its keys."""
         read = _read(inputs["events"])
-        community = _communities(inputs)
+        community = _communities(inputs["communities"])
         yield from self._by_entity(read)
         chunks: defaultdict[str, list[Event]] = defaultdict(list)
         sites: defaultdict[str, list[Event]] = defaultdict(list)
         site_of = _sites(inputs["documents"])
         for one in read:
-            if (number := community.get(one.chunk)) is not None:
-                chunks[f"{number:09d}"].append(one.event)
+            if one.chunk in community:
+                chunks[community[one.chunk]].append(one.event)
             for site in {site_of[doc] for doc in one.documents if doc in site_of}:
                 sites[site].append(one.event)
         for _, events in sorted(chunks.items()):
@@ -200,27 +198,13 @@ def _sites(documents: Stage) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """Staged tables as a snapshot gives them."""
-
-    stages: Mapping[str, Stage]
-
-    def table(self, name: str) -> Stage:
-        """The table `name`."""
-        return self.stages[name]
-
-
-def _communities(inputs: Mapping[str, Stage]) -> dict[str, int]:
-    """Chunk to its community; a chunk that is alone in its community has none."""
-    if inputs["nodes"].rows == 0:
-        return {}
-    from quern.indexes.graph.communities import communities  # A build with nothing to group needs no SciPy.
-    from quern.indexes.graph.structure import joined, projected, read_edges, read_members
-
-    members = read_members(_Tables(inputs))
-    edges = joined(list(read_edges(_Tables(inputs), members.nodes).values()))
-    division = communities(projected(members.owner, len(members.chunks), edges))
-    alone = division.sizes[division.of] < 2
-    numbers = np.where(alone, -1, division.of).tolist()
-    return {chunk: n for chunk, n in zip(members.chunks.to_pylist(), numbers, strict=True) if n >= 0}
+def _communities(communities: Stage) -> dict[str, str]:
+    """Chunk to its community of the coarsest level; a chunk that is alone in its community has none."""
+    columns = ["community_id", "level", "chunk_count", "chunk_ids"]
+    rows = (row for batch in communities.batches(columns) for row in batch.to_pylist())
+    return {
+        chunk: row["community_id"]
+        for row in rows
+        if row["level"] == 0 and row["chunk_count"] > 1
+        for chunk in row["chunk_ids"]
+    }

@@ -101,6 +101,20 @@ STEPS: Final = (
         makes=("edges",),
     ),
     Step(
+        "group_chunks",
+        "communities.find:FindCommunities",
+        needs=("communities",),
+        reads=("chunks", "queries", "nodes", "edges"),
+        makes=("bare_communities",),
+    ),
+    Step(
+        "communities",
+        "communities.summarise:summarise_communities",
+        needs=("communities", "generator"),
+        reads=("bare_communities",),
+        makes=("communities",),
+    ),
+    Step(
         "merge_events",
         "events.merge:MergeEvents",
         needs=("events", "embed"),
@@ -111,7 +125,7 @@ STEPS: Final = (
         "timelines",
         "timelines.build:BuildTimelines",
         needs=("timelines",),
-        reads=("events", "documents", "chunks", "nodes", "edges"),
+        reads=("events", "documents", "communities"),
         makes=("timelines",),
     ),
     Step(

@@ -19,6 +19,7 @@ runs = cli.new_app("What became of answers from one run to the next.")
 
 @app.command(
     epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."    '
+    'quern ask -w WH --recipe global "What are the main themes?"    '
     'quern ask -w WH --as-of 2024-06-30 "What does the bridge cost?"'
 )
 def ask(

@@ -21,6 +21,7 @@ from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Citation, Hit, Sentence
 from quern.schemas.settings import Settings
 from quern.schemas.words.terms import search_terms, without_asking
 
@@ -198,12 +199,27 @@ class Clauses(Batch):
 
 
 @dataclass(frozen=True)
+class Overview:
+    """An answer about a whole corpus."""
+
+    sentences: list[Sentence]  # Its sentences; none where there is no answer.
+    citations: list[Citation]  # What they rest on.
+    hits: list[Hit]  # The chunks that they quote; without an answer those that were read.
+    reason: str | None  # Why there is no answer.
+    notes: list[str]  # What a reader should know.
+    by: str  # What wrote it.
+    probability: float  # Calibrated probability that these chunks answer.
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A way to rank chunks."""
 
     name: str  # Name on the command line.
     citation: str  # Where it comes from.
     rank: Callable[[Batch], Ranking]  # Ranks the chunks for a batch of questions.
+    # Answers a batch of questions itself; None where they are answered from the best chunks.
+    answer: Callable[[Batch], list[Overview]] | None = None
 
 
 class _QuestionVector(BaseModel):

@@ -56,8 +56,9 @@ def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
     """What the ranking found for each question of the batch, as text."""
     named = named_documents(batch)
-    hits = _hits(batch, with_named(batch, selected(batch, ranking), named))
-    evidence = _with_keys(batch, _evidence(batch, hits), named)
+    chosen = with_named(batch, selected(batch, ranking), named).chunks
+    hits = hits_of(batch, cut(chosen, len(batch), batch.settings.retrieve.top_k))
+    evidence = _with_keys(batch, evidence_of(batch, hits), named)
     searches: Sequence[Search | None] = ranking.searches or [None] * len(batch)
     return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), searches, strict=True)]
 
@@ -73,8 +74,8 @@ def _with_keys(batch: Batch, evidence: list[list[Evidence]], named: dict[int, di
     return evidence
 
 
-def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
-    best = cut(ranking.chunks, len(batch), batch.settings.retrieve.top_k)
+def hits_of(batch: Batch, best: Scored) -> list[list[Hit]]:
+    """The chunks of each question with their texts, best first."""
     snapshot = batch.searcher.snapshot
     keys = batch.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     chunks = _by_key(snapshot, "chunks", "chunk_id", sorted(set(keys)), _CHUNK_COLUMNS)
@@ -99,7 +100,7 @@ def _by_key(
     return {row[key]: row for row in rows.to_pylist()}
 
 
-def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence]]:
+def evidence_of(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence]]:
     """The hits, each with the texts of its chunk's nodes and their cosines with the question."""
     graph = batch.graph
     chunks = sorted({h.chunk_id for row in hits for h in row})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quern.schemas.setting_group import Group, Positive
 from quern.schemas.settings.build import (
     BuildSettings,
+    CommunitySettings,
     Doc2QuerySettings,
     EmbedSettings,
     EventSettings,
@@ -34,6 +35,7 @@ from quern.schemas.settings.search import (
     GGatrievalSettings,
     GraphSettings,
     ImageSettings,
+    OverviewSettings,
     QuestionSettings,
     RerankSettings,
     RetrieveSettings,
@@ -43,11 +45,12 @@ from quern.schemas.settings.search import (
 from quern.schemas.settings.tree import Settings, changes_results, results
 
 __all__ = [
-    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings",
-    "CleanSettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings", "EngineSettings",
-    "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings", "GeneratorSettings",
-    "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings", "LinkSettings", "MemoSettings",
-    "NeighbourSettings", "NormaliseSettings", "Positive", "QualitySettings", "QuestionSettings", "RerankSettings",
-    "RetrieveSettings", "RunSettings", "SearchSettings", "Settings", "SourceSettings", "SourcingSettings",
-    "TimelineSettings", "TripletSettings", "changes_results", "results",
+    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CleanSettings",
+    "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings",
+    "EngineSettings", "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings",
+    "GeneratorSettings", "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings",
+    "LinkSettings", "MemoSettings", "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive",
+    "QualitySettings", "QuestionSettings", "RerankSettings", "RetrieveSettings", "RunSettings", "SearchSettings",
+    "Settings", "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results",
+    "results",
 ]  # fmt: skip

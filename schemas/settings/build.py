@@ -152,6 +152,22 @@ class EventSettings(Group):
     )
 
 
+class CommunitySettings(Group):
+    """Communities of the query-centric graph and their summaries, for questions about a whole corpus."""
+
+    by_model: bool = Field(
+        False,
+        description="Whether what `generator` names writes titles and summaries of communities; else the rule does. A "
+        "model is asked once for each community whose members or central sentences changed.",
+    )
+    levels: int = Field(3, ge=1, le=5, description="Most levels of communities.")
+    most: Positive = Field(50, description="Chunks of a community beyond which it is divided at the next level.")
+    sentences: Positive = Field(
+        20, description="Central sentences kept of a community, however large; a model is shown these."
+    )
+    summary: Positive = Field(3, description="Most sentences of a summary.")
+
+
 class TimelineSettings(Group):
     """Timelines by entity, community of the query graph and site (Xinyu, section 3.6.2)."""
 
@@ -214,6 +230,7 @@ class BuildSettings(Group):
     link: LinkSettings = LinkSettings()
     neighbours: NeighbourSettings = NeighbourSettings()
     events: EventSettings = EventSettings()
+    communities: CommunitySettings = CommunitySettings()
     timelines: TimelineSettings = TimelineSettings()
     sources: SourceSettings = SourceSettings()
     image_rules: ImageRuleSettings = ImageRuleSettings()

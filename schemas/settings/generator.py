@@ -25,6 +25,9 @@ TaskName = Literal[
     "doc2query",
     "find_events",
     "find_triplets",
+    "summarise",
+    "note",
+    "overview",
     "source",
     "judge",
 ]

@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.contract.table import VECTOR, Table
 from quern.schemas.tables.chunks import CHUNKS
+from quern.schemas.tables.communities import COMMUNITIES
 from quern.schemas.tables.documents import DOCUMENTS
 from quern.schemas.tables.edges import EDGES
 from quern.schemas.tables.entities import ENTITIES
@@ -26,8 +27,9 @@ from quern.schemas.tables.timelines import TIMELINES
 from quern.schemas.tables.triplets import TRIPLETS
 
 __all__ = [
-    "CHUNKS", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS", "PAGES", "QUERIES",
-    "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS", "Table", "declared",
+    "CHUNKS", "COMMUNITIES", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS", "PAGES",
+    "QUERIES", "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS", "Table",
+    "declared",
 ]  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
-from typing import Final
+from datetime import date, datetime
+from typing import Final, Protocol
 
 from quern.jobs.reasoning.answering.candidates import candidates, latest
 from quern.jobs.reasoning.answering.inputs import AnswerInput
@@ -53,8 +53,25 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
 
     A date may be written another way, and a number in words: what it means must be said.
     """
-    question, places = given.question, [given.sentences[n - 1] for n in rests_on]
+    places = [given.sentences[n - 1] for n in rests_on]
     said = [(given.evidence[at], given.evidence[at].text[start:end]) for at, start, end in places]
+    return missing(given.question, said, text)
+
+
+class Dated(Protocol):
+    """A document that a sentence is of, as far as it grounds what is said."""
+
+    @property
+    def title(self) -> str | None:
+        """Its title."""
+
+    @property
+    def published_at(self) -> datetime | None:
+        """Its publication time, if known."""
+
+
+def missing(question: str, said: Sequence[tuple[Dated, str]], text: str) -> list[str]:
+    """The same of sentences, each with its document."""
     days = [e.published_at.date() if e.published_at else None for e, _ in said]
     grounds = " ".join([question, *(s for _, s in said), *(e.title or "" for e, _ in said)])
     grounds += " ".join(_written(day) for day in days if day)
@@ -62,11 +79,11 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
     numbers = {_plain(m) for m in _DIGITS.findall(grounds)}
     values = {q.value for q in quantities(grounds)}
     stated = {m: q.value for q in quantities(text) for m in _DIGITS.findall(q.text)}
-    missing = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and stated.get(m) not in values]
-    missing += [q.text for q in quantities(text) if not _DIGITS.search(q.text) and not _given(q.value, values, numbers)]
+    lacking = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and stated.get(m) not in values]
+    lacking += [q.text for q in quantities(text) if not _DIGITS.search(q.text) and not _given(q.value, values, numbers)]
     words = set(search_terms(grounds).split())
     named = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
-    return missing + [name for name in named if not set(search_terms(name).split()) <= words]
+    return lacking + [name for name in named if not set(search_terms(name).split()) <= words]
 
 
 def _elements(text: str) -> frozenset[str]:

@@ -240,11 +240,12 @@ class Statement:
 
     text: str
     quotes: list[Quote]
+    topic: str | None = None  # What of the corpus it is about, in an overview of it.
 
 
 def statements_of(answer: Answer, quotes: Sequence[Quote]) -> list[Statement]:
     """The sentences of the answer, each with its quotes; the first is the short answer."""
-    return [Statement(s.text, cited_quotes(s.citations, quotes)) for s in answer.sentences]
+    return [Statement(s.text, cited_quotes(s.citations, quotes), s.topic) for s in answer.sentences]
 
 
 def cited_quotes(numbers: Iterable[int], quotes: Sequence[Quote]) -> list[Quote]:

@@ -6,6 +6,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
@@ -69,6 +70,12 @@ def _said(answer: Answer, statements: Sequence[Statement]) -> Iterable[Renderabl
         refused = answer.reason == "refused"
         words = [] if refused else [answer.answer]
         yield Text(" ".join([*words, *filter(None, [reason_of(answer)])]), "yellow")
+        return
+    if statements[0].topic:
+        for topic, of in groupby(statements, key=lambda statement: statement.topic):
+            yield Text(one_line(topic or ""), "bold")
+            yield from map(_sentence, of)
+            yield ""
         return
     first, *others = map(_sentence, statements)
     if others:

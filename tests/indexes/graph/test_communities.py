@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from quern.indexes.graph.communities import communities, modularity
+from quern.indexes.graph.communities import communities, hierarchy, modularity
 
 
 @st.composite
@@ -58,3 +58,25 @@ def test_weights_of_zero_join_nothing() -> None:
     assert communities(joined).sizes.tolist() == [2, 1]
     assert communities(joined * 0).sizes.tolist() == [1, 1, 1]
     assert joined.nnz == 4
+
+
+@settings(max_examples=40, deadline=None)
+@given(weights())
+def test_communities_of_every_level_hold_together_and_lie_within_those_above(matrix: sparse.csr_array) -> None:
+    above = np.zeros(matrix.shape[0], dtype=np.int64)
+    drawn = nx.from_scipy_sparse_array(matrix)
+    for of in hierarchy(matrix, 2, 4):
+        for number in np.unique(of):
+            members = np.flatnonzero(of == number)
+            assert len(np.unique(above[members])) == 1
+            assert nx.is_connected(drawn.subgraph(members.tolist()))
+        above = of
+
+
+def test_only_large_communities_are_divided_further() -> None:
+    cliques = nx.disjoint_union_all([nx.complete_graph(5)] * 6 + [nx.complete_graph(4)])
+    cliques.add_weighted_edges_from((5 * n, 5 * (n + 1), 8) for n in range(5))
+    top, below = hierarchy(nx.to_scipy_sparse_array(cliques, format="csr"), 6, 5)[:2]
+    assert np.bincount(top).max() > 6
+    assert len(np.unique(below)) > len(np.unique(top))
+    assert len(np.unique(below[30:])) == len(np.unique(top[30:])) == 1

@@ -42,7 +42,7 @@ def files(folder: Path) -> set[tuple[Path, int]]:
 def test_of_the_same_pages_nothing_is_computed_and_nothing_is_left_behind(warehouse: Path) -> None:
     before = files(warehouse)
     steps = planned(warehouse)
-    assert set(to_do(steps)) == {"ingest", "repeated_lines"}
+    assert set(to_do(steps)) == {"ingest", "repeated_lines", "group_chunks"}
     assert all(step.exact for step in steps.values())
     assert {step.why for name, step in steps.items() if name not in to_do(steps)} == {"nothing changed"}
     assert files(warehouse) == before

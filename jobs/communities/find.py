@@ -1,0 +1,247 @@
+"""The communities of the graph, each with its most central sentences: what `communities` is made of.
+
+Central is, as in MEAD (Radev et al. 2004), what is near the mean of the community's chunks, by the vector of the node
+whose answer it is, what stands early in its document, and no heading or cell. Of such sentences each is kept that is
+least like those before it (maximal marginal relevance, Carbonell and Goldstein 1998). Keywords are the words by which
+its chunks differ most from all (their part of the relative entropy).
+
+Needs the whole graph. In memory are its keys and edges (`indexes.graph.structure`), some 60 bytes an edge while
+communities are sought, for each level 8 bytes a node, for each community 8 bytes a component of its mean, and the words
+of the chunks, some 8 bytes each; texts and vectors of central nodes alone, of some hundred communities at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.keys import positions_in
+from quern.indexes.stages import Stage
+from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
+from quern.jobs.communities.quotes import NEW, marginal, quote, weights
+from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.run import Run, TableJob
+from quern.jobs.queries.rules.units import STOP_WORDS
+from quern.schemas.digests import settings_digest, text_digest
+from quern.schemas.settings import CommunitySettings
+from quern.schemas.tables import COMMUNITIES, Table
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from quern.indexes.graph.structure import Members
+
+_CANDIDATES: Final = 5  # Nodes for each sentence that is kept, those nearest to the mean of their community.
+_KEYWORDS: Final = 8
+_AT_ONCE: Final = 512  # Communities whose texts are in memory at a time.
+_STOP: Final = pa.array(sorted(STOP_WORDS), pa.string())
+_WORD: Final = r"^\p{L}{3,}$"
+_FIXED: Final = 1 << 24  # Vectors are added up as whole numbers: in whatever order, the sum is the same.
+
+Doubles = npt.NDArray[np.float64]
+
+BARE_COMMUNITIES: Final = Table(
+    "bare_communities", COMMUNITIES.key, COMMUNITIES.without("title", "summary", "by").schema, served=False
+)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A community before its texts are read."""
+
+    community_id: str
+    level: int
+    chunks: Positions  # Positions of its chunks.
+    nodes: Positions  # Positions of its most central nodes, best first.
+    rank: Floats  # How central each is.
+
+
+@dataclass(frozen=True)
+class FindCommunities(TableJob):
+    """The communities of all levels with their central sentences."""
+
+    settings: CommunitySettings  # How many levels and sentences.
+
+    name: ClassVar[str] = "group_chunks"
+    version: ClassVar[int] = 1
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`bare_communities`."""
+        return (BARE_COMMUNITIES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings that communities depend on."""
+        kept = self.settings.results()
+        return {name: kept[name] for name in ("levels", "most", "sentences")}
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """The communities of `nodes` and `edges`, with sentences of `chunks` that the answers of `queries` quote."""
+        with run.scratch(BARE_COMMUNITIES) as writer:
+            if inputs["nodes"].rows:
+                self._write(inputs, writer.add)
+        made = writer.stage()
+        return Made((made,), Counts(inputs["chunks"].rows, made.rows, 0, inputs["chunks"].rows, 0))
+
+    def _write(self, inputs: Mapping[str, Stage], add: Callable[[Mapping[str, Any]], None]) -> None:
+        from quern.indexes.graph.structure import read_columns, read_members
+
+        members = read_members(_Tables(inputs))
+        times = read_columns(inputs["chunks"], ["chunk_id", "published_at"]).sort_by("chunk_id")["published_at"]
+        published = times.combine_chunks()
+        every, keywords = [*self._groups(inputs, members)], _Keywords.read(inputs["chunks"], members.chunks)
+        for start in range(0, len(every), _AT_ONCE):
+            groups = every[start : start + _AT_ONCE]
+            sentences = _Sentences.read(inputs, members, groups)
+            for group in groups:
+                own = pa.array(group.chunks)
+                known = [time for time in published.take(own).to_pylist() if time is not None]
+                row = {
+                    "community_id": group.community_id,
+                    "level": group.level,
+                    "chunk_count": len(group.chunks),
+                    "document_count": len(np.unique(members.documents.of_chunk[group.chunks])),
+                    "chunk_ids": members.chunks.take(own).to_pylist(),
+                    "from_time": min(known, default=None),
+                    "to_time": max(known, default=None),
+                    "keywords": keywords.of(group.chunks),
+                    "sentences": sentences.of(group, self.settings.sentences),
+                }
+                add({**row, "digest": settings_digest(row)})
+
+    def _groups(self, inputs: Mapping[str, Stage], members: Members) -> Iterator[_Group]:
+        """The communities, coarsest level first, the largest first; what is not divided is of its first level alone."""
+        from quern.indexes.graph.communities import hierarchy
+        from quern.indexes.graph.structure import joined, projected, read_edges
+
+        edges = joined([*read_edges(_Tables(inputs), members.nodes).values()])
+        projection = projected(members.owner, len(members.chunks), edges)
+        levels = hierarchy(projection, self.settings.most, self.settings.levels)
+        ranks = _centralities(inputs, members, levels)
+        whole = np.zeros(len(members.chunks), dtype=np.int64)  # Chunks of the community above; 0 for none.
+        for level, (of, rank) in enumerate(zip(levels, ranks, strict=True)):
+            of_node, sizes = of[members.owner], np.bincount(of)
+            by_chunk, by_node = np.argsort(of, kind="stable"), np.lexsort((-rank, of_node))
+            node_ends = np.cumsum(np.bincount(of_node, minlength=len(sizes)))
+            chunks, nodes = np.split(by_chunk, np.cumsum(sizes)[:-1]), np.split(by_node, node_ends[:-1])
+            for own, central in zip(chunks, nodes, strict=True):
+                # A chunk without nodes is alone, and has nothing to say here.
+                if len(central) and whole[own[0]] != len(own):
+                    key = text_digest(str(level), *members.chunks.take(pa.array(own)).to_pylist())[:20]
+                    best = central[: _CANDIDATES * self.settings.sentences]
+                    yield _Group(key, level, own, best, rank[best])
+            whole = sizes[of]
+
+
+def _centralities(inputs: Mapping[str, Stage], members: Members, levels: Sequence[Positions]) -> list[Floats]:
+    """For each level the cosine of each node with the mean vector of its community's chunks, shape (nodes,)."""
+    from scipy import sparse
+
+    sums: list[Any] = [0] * len(levels)
+    for batch in inputs["chunks"].batches(["chunk_id", "vector"]):
+        places = positions_in(members.chunks, batch.column("chunk_id"))
+        numbers = np.rint(vector_matrix(batch.column("vector")).astype(np.float64) * _FIXED).astype(np.int64)
+        for level, of in enumerate(levels):
+            shape = (int(of.max()) + 1, len(places))
+            own = sparse.csr_array((np.ones(len(places), np.int64), (of[places], np.arange(len(places)))), shape=shape)
+            sums[level] = sums[level] + own @ numbers
+    means = [(s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1)).astype(np.float32) for s in sums]
+    ranks = [np.empty(len(members.nodes), dtype=np.float32) for _ in levels]
+    for batch in inputs["nodes"].batches(["query_id", "vector"]):
+        places = positions_in(members.nodes, batch.column("query_id"))
+        vectors = vector_matrix(batch.column("vector"))
+        for of, mean, rank in zip(levels, means, ranks, strict=True):
+            rank[places] = similarities(vectors, mean[of[members.owner[places]]])
+    return ranks
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """What central nodes quote."""
+
+    nodes: Positions  # Positions of the nodes, sorted.
+    vectors: Floats  # Their vectors.
+    rows: Sequence[Mapping[str, Any]]  # Of each the sentence, as the table has it.
+
+    @classmethod
+    def read(cls, inputs: Mapping[str, Stage], members: Members, groups: Sequence[_Group]) -> _Sentences:
+        """Those of all `groups`."""
+        nodes = np.unique(np.concatenate([group.nodes for group in groups]))
+        keys = members.nodes.take(pa.array(nodes))
+        owners = members.chunks.take(pa.array(members.owner[nodes])).to_pylist()
+        found = inputs["nodes"].lookup("query_id", keys, ["query_id", "vector"])
+        vectors = vector_matrix(found["vector"].combine_chunks())[
+            positions_in(found["query_id"].combine_chunks(), keys)
+        ]
+        pairs = inputs["queries"].lookup("query_id", keys, ["query_id", "answer"])
+        answers = pairs["answer"].take(pa.array(positions_in(pairs["query_id"].combine_chunks(), keys))).to_pylist()
+        columns = ["chunk_id", "doc_id", "text", "start", "title", "published_at"]
+        rows = inputs["chunks"].lookup("chunk_id", sorted(set(owners)), columns).to_pylist()
+        chunks = {row["chunk_id"]: row for row in rows}
+        quotes = [quote(chunks[of], answer) for of, answer in zip(owners, answers, strict=True)]
+        return cls(nodes, vectors, [{"query_id": k, **q} for k, q in zip(keys.to_pylist(), quotes, strict=True)])
+
+    def of(self, group: _Group, most: int) -> list[Mapping[str, Any]]:
+        """The central sentences of a community."""
+        at = np.searchsorted(self.nodes, group.nodes)
+        worth = group.rank + weights([self.rows[n] for n in at.tolist()])
+        distinct: dict[str, Mapping[str, Any]] = {}
+        for n in at[marginal(worth, self.vectors[at], NEW)].tolist():
+            distinct.setdefault(self.rows[n]["text"], self.rows[n])
+        return [*distinct.values()][:most]
+
+
+@dataclass(frozen=True)
+class _Keywords:
+    """Which words each chunk has."""
+
+    words: pa.Array  # All words.
+    of_chunk: sparse.csr_array  # 1 where a chunk, the row, has a word, the column.
+    share: Doubles  # Of each word the share of all chunks that have it.
+
+    @classmethod
+    def read(cls, chunks: Stage, keys: pa.Array) -> _Keywords:
+        """The words of all chunks, which are in the order of `keys`."""
+        from scipy import sparse
+
+        owners, parts = [], []
+        for batch in chunks.batches(["chunk_id", "terms"]):
+            words = pc.split_pattern(batch.column("terms"), " ")
+            owner = np.repeat(positions_in(keys, batch.column("chunk_id")), pc.list_value_length(words).to_numpy())
+            known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), _STOP))
+            owners.append(owner[known.to_numpy(zero_copy_only=False)])
+            parts.append(words.flatten().filter(known))
+        every = pa.chunked_array(parts, pa.string()).combine_chunks().dictionary_encode()
+        # Numbered in the order of the alphabet, so that equal tables give equal words.
+        order = pc.sort_indices(every.dictionary).to_numpy()
+        number = np.argsort(order)[every.indices.to_numpy()]
+        shape = (len(keys), len(order))
+        has = sparse.csr_array((np.ones(len(number)), (np.concatenate(owners), number)), shape=shape)
+        has.data[:] = 1
+        return cls(every.dictionary.take(pa.array(order)), has, has.sum(axis=0) / max(1, len(keys)))
+
+    def of(self, chunks: Positions) -> list[str]:
+        """The keywords of some chunks together."""
+        own = self.of_chunk[chunks].sum(axis=0) / len(chunks)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.nan_to_num(np.round(own * np.log(own / self.share), 6))
+        best = np.argsort(-worth, kind="stable")[:_KEYWORDS]
+        words: list[str] = self.words.take(pa.array(best[worth[best] > 0])).to_pylist()
+        return words
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Staged tables as a snapshot gives them."""
+
+    stages: Mapping[str, Stage]
+
+    def table(self, name: str) -> Stage:
+        """The table `name`."""
+        return self.stages[name]
