@@ -110,10 +110,10 @@ class FindCommunities(TableJob):
                     "chunk_ids": members.chunks.take(own).to_pylist(),
                     "from_time": min(known, default=None),
                     "to_time": max(known, default=None),
-                    "keywords": keywords.of(group.chunks),
                     "sentences": sentences.of(group, self.settings.sentences),
                 }
-                add({**row, "digest": settings_digest(row)})
+                # What all chunks have changes with each of them, and is no reason to ask a model again.
+                add({**row, "digest": settings_digest(row), "keywords": keywords.of(group.chunks)})
 
     def _groups(self, inputs: Mapping[str, Stage], members: Members) -> Iterator[_Group]:
         """The communities, coarsest level first, the largest first; what is not divided is of its first level alone."""

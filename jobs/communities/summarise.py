@@ -30,6 +30,11 @@ class SummariseCommunities(TaskJob[QuotesInput, Summary]):
     known_by: ClassVar[tuple[str, ...]] = ("community_id", "digest")
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """By rule also the keywords, which titles are made of; a model has no use for them, and its rows have none."""
+        return self.known_by if self.by_model else (*self.known_by, "keywords")
+
+    @property
     def makes(self) -> Table:
         """`communities`."""
         return COMMUNITIES
@@ -57,7 +62,9 @@ class SummariseCommunities(TaskJob[QuotesInput, Summary]):
     def made(self, row: Mapping[str, Any], output: Summary) -> list[dict[str, object]]:
         """The row with its title and summary."""
         by = self.generator.of(self.task.name).kind
-        return [{**row, "title": output.title, "summary": numbered(output.sentences), "by": by}]
+        keywords = [] if self.by_model else row["keywords"]
+        stated = {"title": output.title, "summary": numbered(output.sentences), "by": by}
+        return [{**row, "keywords": keywords, **stated}]
 
 
 def summarise_communities(settings: CommunitySettings, generator: GeneratorSettings) -> SummariseCommunities:

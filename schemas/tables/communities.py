@@ -34,14 +34,18 @@ COMMUNITIES = Table(
             column("chunk_ids", pa.list_(pa.string()), "Its chunks, in the order of their keys."),
             optional("from_time", TIMESTAMP, "Publication time of its first document that has one."),
             optional("to_time", TIMESTAMP, "The same of its last."),
-            column("keywords", pa.list_(pa.string()), "Words that more of its chunks have than of others, best first."),
+            column(
+                "keywords",
+                pa.list_(pa.string()),
+                "Words by which its chunks differ most from all, best first; none where a model wrote the title.",
+            ),
             column(
                 "sentences",
                 pa.list_(CENTRAL),
                 "Its most central sentences, best first, without repetitions: `text` is `documents.text[start:end]`, "
                 "`query_id` the node that led there, `title` and `published_at` those of the document.",
             ),
-            column("digest", pa.string(), "BLAKE2b-128 of all columns before: what changed shows here."),
+            column("digest", pa.string(), "BLAKE2b-128 of members and sentences: what changed shows here."),
             column("title", pa.string(), "What it is about, in a few words."),
             column(
                 "summary",
