@@ -86,17 +86,18 @@ def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
 
 
 def _short(given: AnswerInput, candidate: Candidate) -> str:
-    """The words that answer; the whole line where they are unsure, the value where they are the label of a row.
+    """The words that answer; the whole line where they are unsure or the reader does not know the question's language.
 
-    Of a row with a header, the cell of the latest time, else that whose column the question names. Words that go on
-    into another cell, or into a bracket that they do not close, end before it.
+    Where the words are the label of a row, its value stands for them. Of a row with a header, the cell of the
+    latest time, else that whose column the question names. Words that go on into another cell, or into a bracket that
+    they do not close, end before it.
     """
     row, words = candidate.line.row, candidate.words
     if row and row.header and (cell := newest_cell(given, row) or asked_cell(given, row)) is not None:
         return cell
     if row and len(row.cells) == _PAIR and words and words in row.cells[0]:
         return row.cells[1]
-    if candidate.sure < _SURE or not words:
+    if candidate.sure < _SURE or not words or not read(given).kinds:
         return said(candidate)
     if ")" not in words:
         words = words.split(" (", 1)[0]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from quern.jobs.models.reader import Reader
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.lines import named_row
@@ -195,3 +196,12 @@ def test_what_a_page_writes_without_an_end_is_cut_to_a_sentence() -> None:
 def test_another_number_of_sentences_is_another_answer_to_remember() -> None:
     one, three = (answer_task(AnswerSettings(sentences=n)).configuration(GeneratorSettings()) for n in (1, 3))
     assert one != three
+
+
+def test_a_question_in_a_language_that_the_reader_does_not_know_is_answered_by_a_whole_line() -> None:
+    text = "Die Brücke über die Lahn wurde am 13. Mai 2024 gesperrt. Der Ingenieur fand am 2. Juni einen Riss."
+    asked = AnswerInput("Wann wurde die Brücke über die Lahn gesperrt?", [evidence(text)], reader=Reader.load())
+    short = answer_task(AnswerSettings()).rule(asked).short
+    assert short == "Die Brücke über die Lahn wurde am 13. Mai 2024 gesperrt."
+    english = AnswerInput("Who found the crack?", [evidence("Otto Klamm found the crack.")], reader=Reader.load())
+    assert answer_task(AnswerSettings()).rule(english).short == "Otto Klamm"
