@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from quern.jobs.reasoning.answering.candidates import candidates, latest
 from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, statement
@@ -14,8 +13,6 @@ from quern.jobs.reasoning.answering.reading import read, reading_ahead
 from quern.jobs.reasoning.answering.rule import answered, near
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
-
-_DETAIL: Final = 200  # Characters of a sentence that a model is told of.
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class _Answering:
         texts = [" ".join(s.text.split()) for s in output.sentences if s.text.strip()]
         written = [statement(text, sources(given, text)) for text in texts]
         problems = tuple(
-            Problem("ungrounded", f"not in the documents: {s.text[:_DETAIL]}") for s in written if not s.rests_on
+            Problem("ungrounded", f"not in the documents: {s.text[:200]}") for s in written if not s.rests_on
         )
         if not written or not written[0].rests_on:
             return Checked(None if problems else Draft(sentences=[]), problems)

@@ -341,7 +341,7 @@ def test_a_value_of_metadata_names_a_document_unless_texts_or_many_documents_hav
             "Town": "Alt Holm",
         },
         {"doc_id": "b", "text": "The yard needs gravel.", "Name": "Lagerhaus South", "Editor": "Ida Brun"},
-        {"doc_id": "c", "text": "Ida Brun was born in the north, in a lagerhaus.", "Town": "Alt Holm"},
+        {"doc_id": "c", "text": "Ida Brun was born in the north, in a lodge.", "Town": "Alt Holm"},
         {"doc_id": "d", "text": "A pump was ordered.", "Seen": "2024-05-01", "Town": "Alt Holm", "Name": "北仓库"},
         {"doc_id": "e", "text": "The lift waits for its test.", "Town": "Alt Holm", "State": "open"},
     ]
