@@ -42,6 +42,7 @@ SOUND: dict[str, list[Row]] = {
         {"source": "d0-0-0", "target": "d1-0-0", "kind": "neighbour", "similarity": 0.5},
         {"source": "d1-0-0", "target": "d0-0-0", "kind": "neighbour", "similarity": 0.5},
     ],
+    "communities": [{"community_id": "c", "level": 0, "chunk_count": 2}],
     "events": [
         {
             "event_id": "e",
@@ -109,6 +110,9 @@ BAD_ROWS: dict[str, Row] = {
     "edges.kind in_set": {"kind": "cousin"},
     "edges.rank between": {"rank": -1},
     "edges.similarity between": {"similarity": 1.5},
+    "communities.level between": {"level": -1},
+    "communities.chunk_count between": {"chunk_count": 0},
+    "communities.title not_null": {"title": None},
     "events.chunk_id references chunks": {"chunk_id": "gone"},
     "events.doc_id references documents": {"doc_id": "gone"},
     "events.start between": {"start": -1},
@@ -157,6 +161,7 @@ OTHER_TYPE = {
     "queries": "answer",
     "nodes": "text",
     "edges": "rank",
+    "communities": "digest",
     "events": "timex",
     "timelines": "digest",
     "triplets": "subject",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from quern.pipelines.retrieve.recipes import RECIPES
+from quern.pipelines.retrieve import recipes
 from tests.conftest import ROOT, Quern
 
 TOY = '''
@@ -62,5 +63,6 @@ def test_a_recipe_in_a_file_of_its_own_is_listed_and_asked(
 
 
 def test_recipes_come_file_by_file_in_the_order_of_the_alphabet() -> None:
-    files = [recipe.rank.func if hasattr(recipe.rank, "func") else recipe.rank for recipe in RECIPES.values()]
-    assert [f.__module__ for f in files] == sorted(f.__module__ for f in files)
+    files = sorted(file.stem for file in Path(recipes.__path__[0]).glob("*.py") if not file.stem.startswith("_"))
+    modules = [import_module(f"{recipes.__name__}.{file}") for file in files]
+    assert [*recipes.RECIPES] == [recipe.name for module in modules for recipe in getattr(module, "RECIPES", ())]
