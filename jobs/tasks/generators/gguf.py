@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -85,7 +84,8 @@ class GgufBackend:
         # `requests` may have further ones after it had none, as soon as replies were taken.
         while True:
             # Prefixes are looked up when a request is added: the first is answered alone, so that the others find its.
-            for request in islice(requests, (self._settings.batch if done else 1) - len(open_requests)):
+            most = self._settings.batch if done else 1
+            while len(open_requests) < most and (request := next(requests, None)) is not None:
                 added = self._add(request, config)
                 if isinstance(added, Reply):
                     yield added
