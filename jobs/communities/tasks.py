@@ -75,12 +75,23 @@ class QuotesInput:
         ]
 
 
+class Point(Statement):
+    """A statement for which a model names what it rests on; of an answer to a question that is looked up."""
+
+    rests_on: list[int] = Field(
+        description="Numbers of the sentences that it rests on.", json_schema_extra={"maxItems": MOST_SOURCES}
+    )
+
+
 class Notes(BaseModel):
     """Statements, each with what it rests on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    sentences: list[Statement] = Field(description="The statements; none where the sentences say nothing of it.")
+    # A small model writes a list without an end until its reply is cut off.
+    sentences: list[Point] = Field(
+        description="The statements; none where the sentences say nothing of it.", json_schema_extra={"maxItems": 24}
+    )
 
 
 class Summary(Notes):
@@ -136,9 +147,9 @@ ANSWER: Final = (
 )
 
 
-def _taken(given: QuotesInput) -> list[Statement]:
+def _taken(given: QuotesInput) -> list[Point]:
     """The sentences as they stand."""
-    return [statement(q.text, [n]) for n, q in enumerate(given.quotes[: given.most], 1)]
+    return [Point(**vars(statement(q.text, [n]))) for n, q in enumerate(given.quotes[: given.most], 1)]
 
 
 def _note(given: QuotesInput) -> Notes:
@@ -171,7 +182,7 @@ class _Check:
     def __call__(self, given: QuotesInput, output: Stated) -> Checked[Stated]:
         """The statements that rest on sentences which there are, with no name or number that these lack."""
         problems: list[Problem] = []
-        good: list[Statement] = []
+        good: list[Point] = []
         for one in output.sentences[: self.most]:
             said = [given.quotes[n - 1] for n in one.rests_on if 1 <= n <= len(given.quotes)]
             if not one.text.strip() or not said or len(said) < len(one.rests_on) or len(said) > MOST_SOURCES:
