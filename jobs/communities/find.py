@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
-from quern.jobs.communities.quotes import NEW, marginal, quote, weights
+from quern.jobs.communities.quotes import NEW, marginal, quotes, weights
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.queries.rules.units import STOP_WORDS
@@ -179,13 +179,7 @@ class _Sentences:
         vectors = vector_matrix(found["vector"].combine_chunks())[
             positions_in(found["query_id"].combine_chunks(), keys)
         ]
-        pairs = inputs["queries"].lookup("query_id", keys, ["query_id", "answer"])
-        answers = pairs["answer"].take(pa.array(positions_in(pairs["query_id"].combine_chunks(), keys))).to_pylist()
-        columns = ["chunk_id", "doc_id", "text", "start", "title", "published_at"]
-        rows = inputs["chunks"].lookup("chunk_id", sorted(set(owners)), columns).to_pylist()
-        chunks = {row["chunk_id"]: row for row in rows}
-        quotes = [quote(chunks[of], answer) for of, answer in zip(owners, answers, strict=True)]
-        return cls(nodes, vectors, [{"query_id": k, **q} for k, q in zip(keys.to_pylist(), quotes, strict=True)])
+        return cls(nodes, vectors, quotes(keys.to_pylist(), owners, inputs["queries"].lookup, inputs["chunks"].lookup))
 
     def of(self, group: _Group, most: int) -> list[Mapping[str, Any]]:
         """The central sentences of a community."""

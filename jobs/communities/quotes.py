@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentence_spans
+
+# A table's `lookup`: the name of a column, its values, and the columns of the rows with one of them.
+Lookup = Callable[[str, Sequence[str], Sequence[str]], pa.Table]
 
 NEW: Final = 0.3  # Weight of what a sentence repeats, against its worth (`marginal`).
 _EARLY: Final = 0.15  # What the first sentence of a document is worth beside its cosine,
@@ -44,6 +48,23 @@ def quote(chunk: Mapping[str, Any], answer: str) -> dict[str, Any]:
         alike = {span: len(words & own) / max(1, len(words | own)) for span, own in spans.items()}
         start, end = max(alike, key=lambda span: alike[span], default=(0, len(text)))
     return {**chunk, "text": text[start:end], "start": chunk["start"] + start, "end": chunk["start"] + end}
+
+
+QUOTED: Final = ("chunk_id", "doc_id", "text", "start", "title", "published_at")  # Columns of chunks that are read.
+
+
+def quotes(keys: Sequence[str], owners: Sequence[str], pairs: Lookup, chunks: Lookup) -> list[dict[str, Any]]:
+    """What nodes quote, in their order: rows as of `quote`, each with its `query_id`.
+
+    Args:
+        keys: Keys of the nodes.
+        owners: Of each the key of its chunk.
+        pairs: The table `queries`.
+        chunks: The table `chunks`.
+    """
+    answers = {pair["query_id"]: pair["answer"] for pair in pairs("query_id", keys, ["query_id", "answer"]).to_pylist()}
+    rows = {row["chunk_id"]: row for row in chunks("chunk_id", sorted({*owners}), [*QUOTED]).to_pylist()}
+    return [{"query_id": k, **quote(rows[of], answers.get(k, ""))} for k, of in zip(keys, owners, strict=True)]
 
 
 def marginal(worth: Floats, vectors: Floats, weight: float, near: Floats | None = None) -> Positions:

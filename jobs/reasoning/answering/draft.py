@@ -19,7 +19,7 @@ class Statement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(description="One sentence of the answer.", max_length=MOST_CHARACTERS)
-    # Numbers of the sentences of the evidence that it rests on. A model is not asked for them: they are looked up.
+    # Numbers of the sentences of the evidence that it rests on, which no model is asked for: they are looked up.
     rests_on: SkipJsonSchema[list[int]] = Field(default_factory=list)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final, Protocol
 
-from quern.jobs.reasoning.answering.candidates import candidates, latest
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.lines import Line, ranked
 from quern.jobs.text.dates import dates
@@ -25,13 +25,17 @@ _MOST_SOURCES: Final = 3
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def sources(given: AnswerInput, text: str) -> list[int]:
-    """The numbers of the likeliest lines that bear a written sentence out, at most `_MOST_SOURCES`; empty if none do.
+def sources(given: AnswerInput, likely: Sequence[Line], text: str) -> list[int]:
+    """The numbers of the likeliest lines that support a written sentence, at most `_MOST_SOURCES`; empty if none do.
 
     They have all its numbers and names, and half of its other words. What only says yes or no rests on the likeliest
     line.
+
+    Args:
+        given: The question and its evidence.
+        likely: Lines that may answer, likeliest first; the other lines of the evidence come after them.
+        text: The sentence.
     """
-    likely = [c.line for c in latest(given, candidates(given))]
     first = {line.number for line in likely}
     lines = [*likely, *(line for line in ranked(given) if line.number not in first)]
     words_of = {line.number: _elements(line.shown) for line in lines}
@@ -86,6 +90,7 @@ def missing(question: str, said: Sequence[tuple[Dated, str]], text: str) -> list
     return lacking + [name for name in named if not set(search_terms(name).split()) <= words]
 
 
+@lru_cache(maxsize=4096)
 def _elements(text: str) -> frozenset[str]:
     """Its content words, and its quantities as numbers, whether written in digits or in words."""
     return content_words(text) | {f"{q.value:g}" for q in quantities(text)}

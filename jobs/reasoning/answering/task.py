@@ -35,22 +35,23 @@ class _Answering:
         return read(given).asks_for("verdict")
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
-        """The sentences that lines of the evidence bear out, and behind them the lines that carry the short answer.
+        """The sentences that lines of the evidence support, and behind them the lines that carry the short answer.
 
-        What stands behind a short answer that nothing bears out is not used either.
+        What stands behind a short answer without support is not used either.
         """
         if len(output.sentences) > MOST_SENTENCES:
             detail = f"{len(output.sentences)} sentences; say at most {MOST_SENTENCES}, the short answer first"
             return Checked(None, (Problem("too_many", detail),))
         texts = [" ".join(s.text.split()) for s in output.sentences if s.text.strip()]
-        written = [statement(text, sources(given, text)) for text in texts]
+        likely = latest(given, candidates(given))
+        lines = [c.line for c in likely]
+        written = [statement(text, sources(given, lines, text)) for text in texts]
         problems = tuple(
             Problem("ungrounded", f"not in the documents: {s.text[:200]}") for s in written if not s.rests_on
         )
         if not written or not written[0].rests_on:
             return Checked(None if problems else Draft(sentences=[]), problems)
         good = [s for s in written if s.rests_on]
-        likely = latest(given, candidates(given))
         carrying = near(good[0].rests_on, likely, self.most, good[0].text)
         return Checked(Draft(sentences=[*good, *(s for s in carrying if s.text not in texts)]), problems)
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.communities.quotes import NEW, marginal, quote, weights
+from quern.jobs.communities.quotes import NEW, marginal, quotes, weights
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
@@ -33,7 +33,6 @@ _READ: Final = 100  # Sentences that are looked at for a constituent.
 _LEAST: Final = 0.75  # Share of the best one's worth below which a sentence is left out.
 _NAMED: Final = 0.1  # What a sentence is worth beside its cosine that has the words of the constituent.
 _COMMUNITY: Final = ["community_id", "level", "document_count", "chunk_ids", "title", "sentences"]
-_CHUNK: Final = ["chunk_id", "doc_id", "text", "start", "title", "published_at"]
 
 
 class OverviewError(QuernError):
@@ -180,11 +179,7 @@ def _rows(batch: Batch, nodes: Positions) -> list[dict[str, Any]]:
     graph, snapshot = batch.graph, batch.searcher.snapshot
     keys = graph.nodes.keys.take(pa.array(nodes)).to_pylist()
     owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[nodes])).to_pylist()
-    pairs = snapshot.stage("queries").lookup("query_id", keys, ["query_id", "answer"]).to_pylist()
-    answers = {pair["query_id"]: pair["answer"] for pair in pairs}
-    chunks = snapshot.table("chunks").lookup("chunk_id", sorted(set(owners)), _CHUNK).to_pylist()
-    by_key = {chunk["chunk_id"]: chunk for chunk in chunks}
-    return [{"query_id": k, **quote(by_key[of], answers.get(k, ""))} for k, of in zip(keys, owners, strict=True)]
+    return quotes(keys, owners, snapshot.stage("queries").lookup, snapshot.table("chunks").lookup)
 
 
 def _day(row: dict[str, Any]) -> date | None:
