@@ -17,13 +17,14 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
+from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, PDF_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
 from quern.jobs.text.plain_text import paragraphs, parse_time, printable
 from quern.schemas.digests import text_digest
+from quern.schemas.extras import require
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
@@ -35,6 +36,7 @@ _MOST_NAMED: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
 _FILE_READER: Final = "quern.jobs.documents.files.extract"
+_SCAN_READER: Final = "quern.jobs.documents.files.scanned"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
@@ -196,6 +198,9 @@ class Clean(Job):
     def configuration(self) -> Mapping[str, object]:
         """The settings and the versions of the libraries that read the page."""
         libraries = {name: installed(name) for name in _LIBRARIES}
+        if self.settings.ocr:
+            require("rapidocr", "clean.ocr", "leave it off: pages without a text layer are rejects")
+            libraries["rapidocr"] = installed("rapidocr")
         return {"settings": self.settings.model_dump(), "libraries": libraries}
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
@@ -254,11 +259,19 @@ class Clean(Job):
 
         Raises:
             ChildError: The file could not be read, or not within the limits.
+            _UnfitError: It is a PDF file without text.
         """
         limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
         reader = child(_FILE_READER, self.settings.memory_per_page)
         header = {"content_type": page["content_type"], **limits}
         found = reader.ask(header, page["body"], self.settings.seconds_per_file)
+        if self.settings.ocr and (scans := len(found.get("without_text", []))):
+            reader = child(_SCAN_READER, self.settings.memory_per_page)
+            limit = self.settings.seconds_per_file + scans * self.settings.seconds_per_page
+            found = reader.ask(header, page["body"], limit)
+        if page["content_type"] == PDF_TYPE and not found["text"]:
+            pages = len(found["page_starts"])
+            raise _UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")
         url = normalise_url(page["url"])
         times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
         language = language_of(found["text"])[0]

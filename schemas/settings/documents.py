@@ -80,6 +80,11 @@ class CleanSettings(Group):
     seconds_per_file: float = Field(
         120.0, gt=0, description="Time limit of one PDF or DOCX file in its child process, seconds."
     )
+    ocr: bool = Field(
+        False,
+        description="Whether scanned pages of PDF files are read (OCR, extra `ocr`; some 3 s a page on 2 cores). Each "
+        "adds `clean.seconds_per_page` to the limit of its file.",
+    )
     max_pages: Positive = Field(5_000, description="A PDF file of more pages is rejected as `too_long`.")
     min_characters: int = Field(
         60,

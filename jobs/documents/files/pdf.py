@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import Any, Final
@@ -47,11 +47,19 @@ _BOLD: Final = re.compile("bold|black|heavy|semibold", re.I)
 _Matrix = tuple[float, float, float, float, float, float]
 
 
-def read_pdf(body: bytes, most_pages: int, most_characters: int) -> Header:
-    """Text, title, author, times and page starts of a PDF file.
+def read_pdf(
+    body: bytes, most_pages: int, most_characters: int, recognise: Callable[[Any], Page] | None = None
+) -> Header:
+    """Text (empty without a text layer), title, author, times and page starts of a PDF file.
+
+    Args:
+        body: The file.
+        most_pages: More are refused.
+        most_characters: So are more of these.
+        recognise: Reads a page of images without text (OCR).
 
     Raises:
-        FileFault: It is encrypted, damaged or too long, or has no text.
+        FileFault: It is encrypted, damaged or too long.
     """
     try:
         document = pypdfium2.PdfDocument(body)
@@ -65,16 +73,14 @@ def read_pdf(body: bytes, most_pages: int, most_characters: int) -> Header:
     characters = 0
     unread = 0
     for number in range(len(document)):
-        page = _page(document, number)
+        page = _page(document, number, recognise)
         unread += page is None
         pages.append(page or Page([], [], [], 0, 0))
         characters += sum(len(word.text) for word in pages[-1].words)
         if characters > most_characters:
             raise FileFault("too_long", f"the first {number + 1} pages have more than clean.max_characters")
-    if not characters:
-        damaged = unread == len(pages)
-        what = "no page can be read" if damaged else f"no text layer: {len(pages)} pages without text, maybe scanned"
-        raise FileFault("parse_error" if damaged else "no_text_layer", what)
+    if unread == len(pages):
+        raise FileFault("parse_error", "no page can be read")
     blocks = [page_blocks(page) for page in without_running_lines(pages)]
     text, starts = joined_pages(blocks)
     stated = {name: document.get_metadata_value(name) for name in ("Title", "Author", "CreationDate", "ModDate")}
@@ -89,7 +95,9 @@ def read_pdf(body: bytes, most_pages: int, most_characters: int) -> Header:
     }
 
 
-def _page(document: pypdfium2.PdfDocument, number: int) -> Page | None:
+def _page(
+    document: pypdfium2.PdfDocument, number: int, recognise: Callable[[Any], Page] | None = None
+) -> Page | None:
     """What stands on a page; None where it cannot be read."""
     try:
         page = document[number]
@@ -104,6 +112,8 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page | None:
         directions = Counter(direction for direction, word in words for _ in word.text)
         main = directions.most_common(1)[0][0] if directions else 0
         rules, images = _drawn(page.raw, main)
+        if images and not words and recognise is not None:
+            return recognise(page)
         left, bottom, right, top = box
         corners = [_turned(x, y, main)[1] for x in (left, right) for y in (bottom, top)]
         return Page(

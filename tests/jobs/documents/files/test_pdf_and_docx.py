@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pypdfium2
 import pytest
 from docx import Document
 from docx.enum.text import WD_BREAK
@@ -24,6 +25,7 @@ from quern.jobs.documents.files.docx import read_docx
 from quern.jobs.documents.files.pdf import read_pdf
 from quern.jobs.pages.formats.files import DOCX_TYPE, PDF_TYPE
 from quern.schemas.contract.validate import validate
+from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, PAGES
 from tests.benchmarks.files import cells_right, generated_files, read_file, words_in_order
@@ -55,6 +57,16 @@ def lines(*texts: str, top: int = 700) -> Draw:
 
 def image(canvas: Canvas) -> None:
     canvas.drawImage(ImageReader(Image.new("RGB", (40, 40), "white")), 60, 60)
+
+
+def scan(of: Draw) -> Draw:
+    """Draws what `of` draws as a picture."""
+
+    def draw(canvas: Canvas) -> None:
+        page = pypdfium2.PdfDocument(pdf(of))[0]
+        canvas.drawImage(ImageReader(page.render(scale=2).to_pil()), 0, 0, *page.get_size())
+
+    return draw
 
 
 def docx(fill: Callable[[Any], Any]) -> bytes:
@@ -262,6 +274,21 @@ def test_pages_of_pictures_among_others_are_told() -> None:
     rows, rejects = clean(pdf(lines("The ferry leaves the northern quay at nine."), image), PDF_TYPE)
     assert len(rows) == 1
     assert rejects == [("pages_without_text", "kept, but 1 pages of the file have no text layer: 2")]
+
+
+def test_scanned_pages_are_read_where_that_is_asked_for() -> None:
+    typed = "The ferry leaves the northern quay at nine."
+    pictured = "Ticket T-1007 was closed on 3 May 2024 by Ute Sand."
+    ((row,), rejects) = clean(pdf(lines(typed), scan(lines(pictured))), PDF_TYPE, ocr=True)
+    assert (row["text"], row["page_starts"], rejects) == (f"{typed}\n{pictured}", [0, 44], [])
+    rows, ((code, _),) = clean(pdf(image), PDF_TYPE, ocr=True)
+    assert (rows, code) == ([], "no_text_layer")
+
+
+def test_reading_scans_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quern.schemas.extras.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"clean\.ocr needs RapidOCR, .*\.\[ocr\]"):
+        Clean(CleanSettings(ocr=True)).configuration()
 
 
 # ---- hostile files ---------------------------------------------------------------------------------------
