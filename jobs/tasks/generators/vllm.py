@@ -1,10 +1,13 @@
-"""Generators on a cluster's GPUs: a model in vLLM, given its prompts in batches by Ray Data (`ray.data.llm`).
+"""Generators on a cluster's GPUs: a model in vLLM, in actors of Ray that are kept for a whole run.
 
-vLLM pins other releases of torch and transformers than the rest, so it has an environment and a lock of its own.
+`ray.data.llm` loads the model for every batch job, that is for each task of a run. An actor loads it once, and tells
+why a reply ended and how probable its tokens were. vLLM pins other releases of torch and transformers than the rest, so
+it has an environment and a lock of its own.
 """
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import logging
@@ -20,7 +23,7 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.jobs.engines.ray import RayEngine
+from quern.jobs.engines.ray import RayEngine, held, let_go
 from quern.jobs.engines.scratch import Scratch
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
@@ -44,13 +47,11 @@ _ENVIRONMENT: Final = {
     "DO_NOT_TRACK": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-_ERROR: Final = "__inference_error__"
 _ERROR_LENGTH: Final = 300
+_FILES_AT_ONCE: Final = 2
+_RESTARTS: Final = 3
 _GPU_MEMORY: Final = 0.9
 _CPU_MEMORY: Final = 0.2
-# Logical cores of each small step before and after the model. Were they whole ones, the steps and a model on a
-# processor would together want more than a small machine has, and each would wait for the others.
-_STEP: Final = {"num_cpus": 0.2}
 
 
 class VllmBackend:
@@ -88,8 +89,10 @@ class VllmBackend:
                     "small models without one, engine.ray_address takes the GPUs of a cluster"
                 )
 
-    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
-        """Replies as the batches of the copies are done, held to the schema by constrained decoding.
+    def replies(
+        self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
+    ) -> Iterator[Reply]:
+        """Replies as the files of the copies are done, held to the schema by constrained decoding.
 
         Raises:
             GeneratorError: vLLM stopped, or gave no reply for too long; the message has the cause.
@@ -109,29 +112,21 @@ class VllmBackend:
             files = _written(requests, self._folder)
             if not files:
                 return
-            for answered in self._ray.call(_answer, files, self._settings, dict(schema), check=check):
-                yield self._reply(answered)
+            for answered in self._ray.call(_answer, files, self._settings, dict(schema), tokens, check=check):
+                yield _reply(answered)
                 heard = time.monotonic()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Close what was opened for it alone; nothing else is held between calls."""
+        """Close what was opened for it alone: of a Ray of its own the model, too."""
         self.opened.close()
 
-    def _reply(self, row: Mapping[str, Any]) -> Reply:
-        error = str(row.get(_ERROR) or "")
-        if error:
-            return Reply(int(row["row"]), "", False, 0, 0, " ".join(error.split())[:_ERROR_LENGTH])
-        outputs = int(row["num_generated_tokens"])
-        return Reply(
-            row=int(row["row"]),
-            text=str(row["generated_text"]),
-            # vLLM's reason for ending does not come through Ray; a reply that has all tokens it may have was cut off.
-            cut_off=outputs >= self._settings.max_tokens,
-            prompt_tokens=int(row["num_input_tokens"]),
-            output_tokens=outputs,
-        )
+
+def _reply(row: Mapping[str, Any]) -> Reply:
+    if "error" in row:
+        return Reply(row["row"], "", False, 0, 0, row["error"])
+    return Reply(**{**row, "tokens": tuple(row["tokens"])})
 
 
 def on_ray(
@@ -155,79 +150,133 @@ def _answer(
     files: Sequence[Path],
     settings: GeneratorSettings,
     schema: Mapping[str, object],
+    tokens: bool,
 ) -> None:
     """Say what the model replies to the requests in `files`, in the process that drives Ray."""
-    os.environ.update(_ENVIRONMENT)
-    import ray.data
+    import ray
 
+    left, running = iter(files), {}
     try:
-        named = ray.data.from_items([{"file": str(f)} for f in files], override_num_blocks=len(files))
-        for answered in _processor(settings, schema)(named.flat_map(_read, **_STEP)).iter_rows():
-            say(answered)
+        copies = held({**_engine(settings), "copies": settings.replicas}, lambda: _copies(settings))
+        # The second file of a copy waits in it, so that its batch stays full while a first one ends.
+        idle = [copy for _ in range(_FILES_AT_ONCE) for copy in copies]
+        while True:
+            while idle and (file := next(left, None)) is not None:
+                copy = idle.pop(0)
+                running[copy.answer.remote(str(file), _sampling(settings, schema, tokens))] = copy
+            if not running:
+                return
+            (done,), _ = ray.wait([*running])
+            idle.append(running.pop(done))
+            for answered in ray.get(done):
+                say(answered)
     except Exception as error:  # Ray and vLLM raise many kinds
+        let_go()
         cause = " ".join(str(error).split())[-_ERROR_LENGTH:]
         raise GeneratorError(f"vLLM stopped with {type(error).__name__}: {cause}") from error
 
 
-def _processor(settings: GeneratorSettings, schema: Mapping[str, object]) -> Any:
-    """The pipeline of Ray Data: chat template, tokens, vLLM, text."""
-    from ray.data.llm import build_processor, vLLMEngineProcessorConfig
+def _copies(settings: GeneratorSettings) -> list[Any]:
+    """The actors that hold a copy of the model each; one that dies is started again, and what it was asked with it."""
+    import ray
 
-    model = model_folder(settings.model)
+    gpus = settings.tensor_parallel if settings.device != "cpu" else 0
+    actor = ray.remote(_Copy).options(
+        num_cpus=0 if gpus else 1,
+        num_gpus=gpus,
+        max_concurrency=_FILES_AT_ONCE,
+        max_restarts=_RESTARTS,
+        max_task_retries=_RESTARTS,
+        runtime_env={"env_vars": dict(_ENVIRONMENT)},
+    )
+    template = plain_template(model_folder(settings.model))
+    chat = settings.extra.get("chat_template_kwargs") or {}
+    return [actor.remote(_engine(settings), template, chat) for _ in range(settings.replicas)]
+
+
+class _Copy:
+    """One engine of vLLM, in an actor of Ray."""
+
+    def __init__(self, engine: Mapping[str, Any], template: str | None, chat: Mapping[str, Any]) -> None:
+        from vllm import AsyncEngineArgs
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        self._engine = AsyncLLM.from_engine_args(AsyncEngineArgs(**engine))
+        self._tokenizer = self._engine.get_tokenizer()
+        self._chat = {"chat_template": template, **chat} if template else dict(chat)
+        self._asked = 0
+
+    async def answer(self, file: str, sampling: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Replies to the requests of a file, each a row."""
+        from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
+
+        held_to = StructuredOutputsParams(**sampling["structured"]) if sampling["structured"] else None
+        how = SamplingParams(**sampling["sampling"], structured_outputs=held_to)
+        return await asyncio.gather(*(self._reply(row, how) for row in pq.read_table(file).to_pylist()))
+
+    async def _reply(self, row: Mapping[str, Any], how: Any) -> dict[str, Any]:
+        from vllm.exceptions import VLLMClientError
+
+        self._asked += 1
+        try:
+            ids = self._tokenizer.apply_chat_template(
+                row["messages"], add_generation_prompt=True, tokenize=True, return_dict=False, **self._chat
+            )
+            # Each has what was said so far.
+            states = self._engine.generate({"prompt_token_ids": ids}, how, f"{os.getpid()}-{self._asked}")
+            said = [state async for state in states][-1].outputs[0]
+        except (VLLMClientError, ValueError, TypeError) as error:  # One that is too long, or that the template refuses.
+            return {"row": row["row"], "error": " ".join(str(error).split())[:_ERROR_LENGTH]}
+        chosen = [step[token] for step, token in zip(said.logprobs or (), said.token_ids, strict=bool(said.logprobs))]
+        return {
+            "row": row["row"],
+            "text": said.text,
+            "cut_off": said.finish_reason == "length",
+            "prompt_tokens": len(ids),
+            "output_tokens": len(said.token_ids),
+            "tokens": [(one.decoded_token or "", one.logprob) for one in chosen],
+        }
+
+
+def _engine(settings: GeneratorSettings) -> dict[str, Any]:
+    """How vLLM holds the model."""
     engine: dict[str, Any] = {
+        "model": str(model_folder(settings.model)),
         "dtype": settings.dtype,
         "tensor_parallel_size": settings.tensor_parallel,
         "enable_prefix_caching": True,
+        "max_num_seqs": settings.batch,
+        "enable_log_requests": False,
+        "disable_log_stats": True,
     }
-    placement: dict[str, Any] | None = None
     if settings.device != "cpu":
         engine["gpu_memory_utilization"] = settings.gpu_memory or _GPU_MEMORY
     else:
         engine["enforce_eager"] = True
         # Despite its name it is also the share of a processor's memory, which there has other uses.
         engine["gpu_memory_utilization"] = settings.gpu_memory or _CPU_MEMORY / settings.replicas
-        # Without this, Ray would wait for a GPU.
-        placement = {"bundles": [{"CPU": 1}] * settings.tensor_parallel}
+        if settings.seed is not None:
+            engine["seed"] = settings.seed  # A request's own seed ends vLLM 0.29 on a processor.
     if settings.max_model_len:
         engine["max_model_len"] = settings.max_model_len
-    sampling: dict[str, Any] = {"max_tokens": settings.max_tokens}
+    return engine
+
+
+def _sampling(settings: GeneratorSettings, schema: Mapping[str, object], tokens: bool) -> dict[str, Any]:
+    """How replies are written: `sampling` and `structured`, the fields of vLLM's parameters."""
+    sampling: dict[str, Any] = {"max_tokens": settings.max_tokens, "logprobs": 0 if tokens else None}
     for name in ("temperature", "top_p"):
         if getattr(settings, name) is not None:
             sampling[name] = getattr(settings, name)
-    if settings.seed is not None:
-        # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
-        (sampling if settings.device != "cpu" else engine)["seed"] = settings.seed
+    if settings.seed is not None and settings.device != "cpu":
+        sampling["seed"] = settings.seed
+    structured: dict[str, Any] = {}
     if settings.response_format == "json_schema":
-        sampling["structured_outputs"] = {"json": json.dumps(schema)}
+        structured = {"json": json.dumps(schema)}
     elif settings.response_format == "json_object":
-        sampling["structured_outputs"] = {"json_object": True}
-    config = vLLMEngineProcessorConfig(
-        model_source=str(model),
-        engine_kwargs=engine,
-        batch_size=min(settings.batch, _FILE_REQUESTS),
-        concurrency=settings.replicas,
-        placement_group_config=placement,
-        runtime_env={"env_vars": dict(_ENVIRONMENT)},
-        should_continue_on_error=True,
-        log_engine_metrics=False,
-        # Templates and tokens are quick work for one process each, beside any number of GPUs.
-        chat_template_stage={
-            "enabled": True,
-            "concurrency": 1,
-            **_STEP,
-            "chat_template": plain_template(model),
-            "chat_template_kwargs": settings.extra.get("chat_template_kwargs"),
-        },
-        tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
-        detokenize_stage=False,
-    )
-    return build_processor(
-        config,
-        preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
-        postprocess=_answered,
-        preprocess_map_kwargs=_STEP,
-        postprocess_map_kwargs=_STEP,
-    )
+        structured = {"json_object": True}
+    return {"sampling": sampling, "structured": structured}
 
 
 def _written(requests: Iterator[Request], folder: Path) -> list[Path]:
@@ -239,14 +288,3 @@ def _written(requests: Iterator[Request], folder: Path) -> list[Path]:
         files.append(folder / f"{len(files):06d}.parquet")
         pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
     return files
-
-
-def _read(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The requests of one file."""
-    rows: list[dict[str, Any]] = pq.read_table(row["file"]).to_pylist()
-    return rows
-
-
-def _answered(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What of an answer is brought back; prompts and tokens are not."""
-    return {name: row[name] for name in ("row", "generated_text", "num_input_tokens", "num_generated_tokens")}
