@@ -1,6 +1,7 @@
 """Whether pages of a source answer a question: sentences that do, and a score (Know Where to Go, validator).
 
-A score is `1 + P(yes)` where the verdict is yes and `1 - P(no)` where it is no; above 1.7 evidence is valid.
+A score is `1 + P(yes)` where the verdict is yes and `1 - P(no)` where it is no (eq. 6); above 1.7 evidence is valid.
+The probability is that of the model's token; what it claims stands where its tokens' probabilities are not told.
 """
 
 from __future__ import annotations
@@ -147,4 +148,8 @@ def verdict(weighed: Weighed) -> Verdict:
     return Verdict(answers=yes >= 0.5, probability=max(yes, 1.0 - yes))
 
 
-SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict)
+def _weighed(said: Verdict, yes: float) -> Verdict:
+    return Verdict(answers=said.answers, probability=yes if said.answers else 1.0 - yes)
+
+
+SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict, weigh=("answers", _weighed))

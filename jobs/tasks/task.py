@@ -84,6 +84,9 @@ class Task(Generic[Input, Output]):
     preface: Sequence[Mapping[str, str]] = ()
     # Whether the rule carries an input out whatever generator is named: where it is better than models.
     by_rule: Callable[[Input], bool] = _never
+    # The verdict of an output, a field that is true or false, and the output with the probability that it is true: of
+    # a model that tells the probabilities of its tokens.
+    weigh: tuple[str, Callable[[Output, float], Output]] | None = None
     # All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
 

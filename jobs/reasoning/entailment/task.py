@@ -85,7 +85,11 @@ class _Entailment:
 def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
     does = _Entailment()
-    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check)
+    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", _weighed))
+
+
+def _weighed(_: Entailment, yes: float) -> Entailment:
+    return Entailment(score=yes, entailed=yes >= VERDICT)
 
 
 FILE: Final = Path(__file__).with_name("model.json")

@@ -39,7 +39,16 @@ def reply_of(body: bytes) -> Reply:
         prompt_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
         error=f"the model refused: {_shown(refusal.encode('utf-8', 'replace'))}" if isinstance(refusal, str) else "",
+        tokens=_tokens(choice.get("logprobs")),
     )
+
+
+def _tokens(said: Any) -> tuple[tuple[str, float], ...]:
+    """Tokens and their log-probabilities; none where the endpoint does not tell, or tells something else."""
+    try:
+        return tuple((str(one["token"]), min(0.0, float(one["logprob"]))) for one in said["content"])
+    except (TypeError, KeyError, ValueError):
+        return ()
 
 
 def told_by(body: bytes) -> str:

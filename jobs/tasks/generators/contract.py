@@ -31,6 +31,8 @@ class Reply:
     prompt_tokens: int  # Tokens of the request, 0 where the model does not say.
     output_tokens: int  # Tokens of the answer.
     error: str = ""  # Why this request got no answer, while others may: a prompt too long, a time-out.
+    # Each token of the answer and its log-probability, where they were asked for and the model tells.
+    tokens: tuple[tuple[str, float], ...] = ()
 
     def of(self, row: int) -> Reply:
         """The same for another row."""
@@ -54,8 +56,10 @@ class Backend(Protocol):
             GeneratorError: It is not, or cannot; the message says what to do.
         """
 
-    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
-        """Replies in any order, each held to the JSON schema.
+    def replies(
+        self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
+    ) -> Iterator[Reply]:
+        """Replies in any order, each held to the JSON schema; with their tokens, if asked for and the model tells.
 
         `requests` may be read while replies are given, and may then have more than at first; or as a whole before.
 

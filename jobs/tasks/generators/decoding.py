@@ -31,16 +31,18 @@ class Continuation:
     prompt: Sequence[int]  # Its token ids.
     most: int  # Most tokens that may be written.
     tokens: list[int] = field(default_factory=list)  # Those that were, without the one that ends.
+    chances: list[float] = field(default_factory=list)  # Their log-probabilities, among what the grammar allowed.
     ended: bool = False  # Whether the model came to an end, rather than to `most`.
     matcher: Any = None
     dice: Any = None
 
-    def add(self, token: int, ends: frozenset[int]) -> bool:
-        """Take the next token; whether more may follow."""
+    def add(self, token: int, chance: float, ends: frozenset[int]) -> bool:
+        """Take the next token and its log-probability; whether more may follow."""
         if token in ends:
             self.ended = True
             return False
         self.tokens.append(token)
+        self.chances.append(chance)
         if self.matcher is not None:
             self.matcher.consume_token(token)
             self.ended = bool(self.matcher.is_stopped())
@@ -115,8 +117,11 @@ class Decoder:
                     use_cache=True,
                     logits_to_keep=1,
                 )
-                cache, tokens = out.past_key_values, self._choose(out.logits[:, -1].float(), active)
-                goes_on = [row.add(token, self._ends) for row, token in zip(active, tokens, strict=True)]
+                cache, logits = out.past_key_values, self._allowed(out.logits[:, -1].float(), active)
+                tokens = self._choose(logits, active)
+                chances = torch.log_softmax(logits, -1)[range(len(tokens)), tokens].tolist()
+                said = zip(active, tokens, chances, strict=True)
+                goes_on = [row.add(token, chance, self._ends) for row, token, chance in said]
                 kept = torch.tensor([n for n, on in enumerate(goes_on) if on], device=device, dtype=torch.long)
                 if len(kept) < len(active) and len(kept):
                     cache.batch_select_indices(kept)
@@ -138,13 +143,17 @@ class Decoder:
             dice.manual_seed(self._sampling.seed)
         return dice
 
+    def _allowed(self, logits: Any, rows: Sequence[Continuation]) -> Any:
+        """The logits, of shape (rows, vocabulary), minus infinity where a row's grammar forbids the token."""
+        if self._guide is None:
+            return logits
+        forbidden = self._guide.forbidden([row.matcher for row in rows])
+        return logits.masked_fill_(forbidden.to(logits.device), -np.inf)
+
     def _choose(self, logits: Any, rows: Sequence[Continuation]) -> list[int]:
         """The next token of each row, of logits of shape (rows, vocabulary)."""
         import torch
 
-        if self._guide is not None:
-            forbidden = self._guide.forbidden([row.matcher for row in rows])
-            logits.masked_fill_(forbidden.to(logits.device), -torch.inf)
         if self._sampling.temperature == 0:
             chosen: list[int] = logits.argmax(-1).tolist()
             return chosen

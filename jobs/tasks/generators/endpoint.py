@@ -74,6 +74,7 @@ class EndpointBackend:
         self._key = _key_of(generator.key_variable)
         self._answered_at = float("-inf")
         self._probing = asyncio.Lock()
+        self._tells_tokens = True
 
     def prepare(self) -> None:
         """Ask the endpoint for its models; where that does not tell, for a small reply.
@@ -107,7 +108,9 @@ class EndpointBackend:
                 listed = ", ".join(names[:_MODELS_TOLD]) + (", ..." if len(names) > _MODELS_TOLD else "")
                 raise self._unusable(error, f"; its models: {listed}" if names else "") from None
 
-    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+    def replies(
+        self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
+    ) -> Iterator[Reply]:
         """As many requests at once as `generator.concurrency` says; replies as they come.
 
         `requests` may have further ones after it had none, as long as replies are awaited.
@@ -115,7 +118,7 @@ class EndpointBackend:
         Raises:
             GeneratorError: The endpoint cannot be reached any more, or refuses every request.
         """
-        options = self._options(schema)
+        options = self._options(schema) | ({"logprobs": True} if tokens else {})
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             client = self._client()
@@ -168,13 +171,30 @@ class EndpointBackend:
             GeneratorError: It is not the request's fault.
         """
         try:
-            reply = await self._ask(client, request.messages, options, self._settings.tries, self._settings.timeout)
+            reply = await self._asked(client, request.messages, options)
         except _RefusedError as error:
             if error.status == 401:
                 raise self._unusable(error) from None
             await self._probe(client, options, error)
             return Reply(request.row, "", False, 0, 0, self._told(error))
         return reply.of(request.row)
+
+    async def _asked(
+        self, client: httpx.AsyncClient, messages: tuple[Mapping[str, str], ...], options: Mapping[str, Any]
+    ) -> Reply:
+        """The reply to one conversation; without log-probabilities where the endpoint refuses to tell them."""
+        how, plain = (self._settings.tries, self._settings.timeout), {**options}
+        if plain.pop("logprobs", False) and self._tells_tokens:
+            try:
+                return await self._ask(client, messages, options, *how)
+            except _RefusedError as error:
+                if error.status not in (400, 422):
+                    raise
+            reply = await self._ask(client, messages, plain, *how)
+            log.info("generator=openai url=%s does not tell log-probabilities", self._settings.url)
+            self._tells_tokens = False
+            return reply
+        return await self._ask(client, messages, plain, *how)
 
     async def _probe(self, client: httpx.AsyncClient, options: Mapping[str, Any], refused: _RefusedError) -> None:
         """See whether the endpoint answers anybody.

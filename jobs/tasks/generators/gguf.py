@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -29,7 +30,8 @@ log = logging.getLogger(__name__)
 _MAGIC: Final = b"GGUF"
 # Bytes in memory for each byte of a file of four bits: Qwen2.5 1.5 B, 1.1 GB, takes 3.9 GB while it is loaded.
 _WIDENED: Final = 3.5
-_CACHE_GB: Final = 2  # Of what the model keeps of prompts and replies: some 70,000 tokens of a model of 1.5 B.
+_CACHE_GB: Final = 2  # Of what the model keeps of prompts and replies.
+_BYTES_A_VALUE: Final = 2  # In that cache.
 _BATCHED_TOKENS: Final = 2048
 _TOLD_EVERY: Final = 30.0  # Seconds between two lines of the log.
 _ERROR_LENGTH: Final = 300
@@ -37,10 +39,32 @@ _ERROR_LENGTH: Final = 300
 
 @dataclass(frozen=True)
 class _File:
-    """What a file says: its bytes, and the most tokens of a prompt with its reply (0: unknown)."""
+    """What a file says: its bytes, most tokens of a prompt with its reply, values cached a token (0: unknown)."""
 
     size: int
     positions: int
+    cached: int
+
+
+@dataclass
+class _Open:
+    """A request that the model is answering."""
+
+    handle: Any
+    prompt_tokens: int
+    ids: list[int] = field(default_factory=list)  # What it wrote so far, and how probable that was.
+    chances: list[float] = field(default_factory=list)
+    cut_off: bool = False
+
+    def read(self) -> int:
+        """Take what was written since; how many tokens that is."""
+        before = len(self.ids)
+        while self.handle.can_read():
+            for part in self.handle.read().values():
+                self.ids += part.generated_ids
+                self.chances += part.generated_log_probs
+                self.cut_off = part.finish_reason.name == "LENGTH"
+        return len(self.ids) - before
 
 
 class GgufBackend:
@@ -71,21 +95,27 @@ class GgufBackend:
                 "free: name a smaller model"
             )
 
-    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
-        """Replies as they end; as many requests at once as `generator.batch`.
+    def replies(
+        self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
+    ) -> Iterator[Reply]:
+        """Replies as they end; as many requests at once as `generator.batch`, and as the model's cache has room for.
 
         Raises:
             GeneratorError: The model cannot be loaded.
         """
         pipeline = self._load()
-        config = self._config(schema)
-        open_requests: dict[int, tuple[Any, int]] = {}
+        config, room = self._config(schema), self._room()
+        open_requests: dict[int, _Open] = {}
         started, told, done, written = time.monotonic(), time.monotonic(), 0, 0
         # `requests` may have further ones after it had none, as soon as replies were taken.
         while True:
             # Prefixes are looked up when a request is added: the first is answered alone, so that the others find its.
             most = self._settings.batch if done else 1
-            while len(open_requests) < most and (request := next(requests, None)) is not None:
+            while (
+                len(open_requests) < most
+                and self._taken(open_requests) < room
+                and (request := next(requests, None)) is not None
+            ):
                 added = self._add(request, config)
                 if isinstance(added, Reply):
                     yield added
@@ -94,11 +124,11 @@ class GgufBackend:
             if not open_requests:
                 return
             pipeline.step()
-            for row in [row for row, (handle, _) in open_requests.items() if handle.get_status().name != "RUNNING"]:
-                handle, prompt_tokens = open_requests.pop(row)
-                reply = self._reply(row, handle, prompt_tokens)
-                done, written = done + 1, written + reply.output_tokens
-                yield reply
+            written += sum(one.read() for one in open_requests.values())
+            for row in [row for row, one in open_requests.items() if one.handle.get_status().name != "RUNNING"]:
+                one, done = open_requests.pop(row), done + 1
+                written += one.read()
+                yield self._reply(row, one, tokens=tokens)
             if time.monotonic() - told > _TOLD_EVERY:
                 told = time.monotonic()
                 log.info(
@@ -107,6 +137,16 @@ class GgufBackend:
                     len(open_requests),
                     written / (told - started),
                 )
+
+    def _room(self) -> float:
+        """Tokens that the cache has room for: where it is full, what was computed is thrown away and computed anew."""
+        cached = _describe(self._file).cached
+        return (_CACHE_GB << 30) / (cached * _BYTES_A_VALUE) if cached else math.inf
+
+    def _taken(self, open_requests: Mapping[int, _Open]) -> int:
+        """Tokens that open requests, and one more like them, may come to."""
+        longest = max((one.prompt_tokens for one in open_requests.values()), default=0)
+        return (len(open_requests) + 1) * (longest + self._settings.max_tokens) if open_requests else 0
 
     def close(self) -> None:
         """Give the model's memory back."""
@@ -139,6 +179,7 @@ class GgufBackend:
         settings = self._settings
         config = openvino_genai.GenerationConfig()
         config.max_new_tokens, config.apply_chat_template = settings.max_tokens, False
+        config.logprobs = 1
         config.eos_token_id = self._pipeline.get_tokenizer().get_eos_token_id()
         config.do_sample = bool(settings.temperature)
         if settings.temperature:
@@ -151,8 +192,8 @@ class GgufBackend:
             config.structured_output_config = held
         return config
 
-    def _add(self, request: Request, config: Any) -> tuple[Any, int] | Reply:
-        """The request as the model is asked, and the tokens of its prompt; or why it gets no answer."""
+    def _add(self, request: Request, config: Any) -> _Open | Reply:
+        """The request as the model is asked; or why it gets no answer."""
         tokenizer = self._pipeline.get_tokenizer()
         prompt = tokenizer.apply_chat_template([dict(m) for m in request.messages], add_generation_prompt=True)
         ids = tokenizer.encode(prompt).input_ids
@@ -160,15 +201,15 @@ class GgufBackend:
         if most and tokens + self._settings.max_tokens > most:
             error = f"the prompt has {tokens} tokens, the model takes {most} with its reply"
             return Reply(request.row, "", False, tokens, 0, error)
-        return self._pipeline.add_request(request.row, ids, config), tokens
+        return _Open(self._pipeline.add_request(request.row, ids, config), tokens)
 
-    def _reply(self, row: int, handle: Any, prompt_tokens: int) -> Reply:
-        outputs = handle.read_all()
-        if not outputs:
-            return Reply(row, "", False, prompt_tokens, 0, f"the model stopped: {handle.get_status().name.lower()}")
-        ids = list(outputs[0].generated_ids)
-        text = self._pipeline.get_tokenizer().decode(ids)
-        return Reply(row, text, outputs[0].finish_reason.name == "LENGTH", prompt_tokens, len(ids))
+    def _reply(self, row: int, one: _Open, *, tokens: bool) -> Reply:
+        if not one.ids:
+            told = f"the model stopped: {one.handle.get_status().name.lower()}"
+            return Reply(row, "", False, one.prompt_tokens, 0, told)
+        decode = self._pipeline.get_tokenizer().decode
+        parts = [(str(decode([n])), chance) for n, chance in zip(one.ids, one.chances, strict=True)] if tokens else []
+        return Reply(row, decode(one.ids), one.cut_off, one.prompt_tokens, len(one.ids), tokens=tuple(parts))
 
 
 @cache
@@ -186,8 +227,16 @@ def _describe(file: Path) -> _File:
                 raise GeneratorError(f"generator.model={file} is no GGUF file")
         size, reader = file.stat().st_size, GGUFReader(file)
         architecture = str(reader.get_field("general.architecture").contents())
-        context = reader.get_field(f"{architecture}.context_length")
-        return _File(size, int(context.contents()) if context else 0)
+
+        def number(name: str) -> int:
+            found = reader.get_field(f"{architecture}.{name}")
+            return int(found.contents()) if found else 0
+
+        heads = number("attention.head_count")
+        size_of_head = number("embedding_length") // heads if heads else 0
+        # A key and a value for each head and layer.
+        cached = 2 * number("block_count") * (number("attention.head_count_kv") or heads) * size_of_head
+        return _File(size, number("context_length"), cached)
     except OSError as error:
         raise GeneratorError(f"generator.model={file} cannot be read: {error.strerror or error}") from error
     except (ValueError, IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:

@@ -67,7 +67,9 @@ class LocalBackend:
         self._folder()
         self._device()
 
-    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+    def replies(
+        self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
+    ) -> Iterator[Reply]:
         """Replies as they end, `generator.batch` requests after the other.
 
         Raises:
@@ -88,16 +90,16 @@ class LocalBackend:
             for batch in self._batches(loaded, rows):
                 started = time.monotonic()
                 try:
-                    yield from self._answers(loaded, batch, schema)
+                    yield from self._answers(loaded, batch, schema, tokens=tokens)
                 except torch.OutOfMemoryError as error:
                     raise GeneratorError(
                         f"the model of generator.kind=local ran out of memory with {len(batch)} requests at once: set "
                         "generator.batch or generator.max_tokens lower"
                     ) from error
-                tokens = sum(len(row.tokens) for row in batch)
-                speed = tokens / max(time.monotonic() - started, 1e-9)
+                written = sum(len(row.tokens) for row in batch)
+                speed = written / max(time.monotonic() - started, 1e-9)
                 log.debug(
-                    "generator=local requests=%d output_tokens=%d tokens_a_second=%.1f", len(batch), tokens, speed
+                    "generator=local requests=%d output_tokens=%d tokens_a_second=%.1f", len(batch), written, speed
                 )
 
     def close(self) -> None:
@@ -195,7 +197,9 @@ class LocalBackend:
         if batch:
             yield batch
 
-    def _answers(self, loaded: _Loaded, rows: Sequence[Continuation], schema: Mapping[str, object]) -> Iterator[Reply]:
+    def _answers(
+        self, loaded: _Loaded, rows: Sequence[Continuation], schema: Mapping[str, object], *, tokens: bool
+    ) -> Iterator[Reply]:
         """The reply of each row as it ends."""
         settings, own = self._settings, loaded.model.generation_config
         if loaded.guide is not None:
@@ -213,7 +217,12 @@ class LocalBackend:
         )
         for row in decoder.decode(rows):
             text = loaded.tokenizer.decode(row.tokens, skip_special_tokens=True)
-            yield Reply(row.key, text, not row.ended, len(row.prompt), len(row.tokens))
+            parts = (
+                [(loaded.tokenizer.decode([n]), c) for n, c in zip(row.tokens, row.chances, strict=True)]
+                if tokens
+                else []
+            )
+            yield Reply(row.key, text, not row.ended, len(row.prompt), len(row.tokens), tokens=tuple(parts))
 
     def _matcher(self, guide: Guide, schema: Mapping[str, object]) -> Any:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
+from quern.jobs.sources.evidence import Verdict
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Checked, Task
@@ -140,6 +142,58 @@ def test_one_row_that_upsets_the_endpoint_falls_back_and_a_dead_one_stops_the_li
             reasoner.run(TALLY, LINES)
     with pytest.raises(GeneratorError, match="is it running"):
         run_task(TALLY, LINES, of(endpoint))
+
+
+def with_probability(said: Verdict, yes: float) -> Verdict:
+    return Verdict(answers=said.answers, probability=yes)
+
+
+VERDICT = Task(
+    "verdict",
+    1,
+    "Is it so? {{ text }}",
+    Verdict,
+    rule=lambda _: Verdict(answers=False, probability=0.0),
+    weigh=("answers", with_probability),
+)
+CLAIM = '{"answers": false, "probability": 1.0}'
+
+
+@pytest.mark.parametrize(
+    ("pieces", "yes"),
+    [
+        (('{"', "answers", '":', " false", ', "probability": 1.0}'), 0.8),
+        (('{"answers": ', "fal", "se", "}"), 0.8),
+        (('{"answers": ', "true", "}"), 0.2),
+        # A reply that quotes the verdict has it only once.
+        (('{"why": "\\"answers\\": true", "answers": ', "false", "}"), 0.8),
+        (("I think so",), 1.0),
+        ((), 1.0),
+    ],
+)
+def test_a_verdict_is_as_probable_as_its_token_not_as_the_model_claims(pieces: tuple[str, ...], yes: float) -> None:
+    chances = tuple((p, math.log(0.2) if p.strip() in ("false", "true", "fal") else -0.01) for p in pieces)
+    with Endpoint(lambda n, body: Said(CLAIM, tokens=chances if body["logprobs"] else ())).running() as endpoint:
+        (done,) = run_task(VERDICT, [Line("it is")], of(endpoint))
+        assert done.output.probability == pytest.approx(yes)
+
+
+def test_an_endpoint_that_tells_no_probabilities_is_asked_without_from_then_on() -> None:
+    def refuses(number: int, body: dict[str, Any]) -> Said:
+        return Said("logprobs are not supported", status=400) if "logprobs" in body else Said(CLAIM)
+
+    with Endpoint(refuses).running() as endpoint:
+        done = run_task(VERDICT, LINES, of(endpoint, concurrency=1))
+        assert [(one.by, one.output.probability) for one in done] == [("openai", 1.0)] * 4
+        assert ["logprobs" in body for body in endpoint.asked] == [True, False, False, False, False]
+
+
+@pytest.mark.torch
+def test_a_model_in_this_process_tells_how_probable_its_verdict_is(tiny: GeneratorSettings) -> None:
+    done = run_task(VERDICT, LINES, tiny.model_copy(update={"max_tokens": 200}))
+    told = [one.output for one in done if one.by == "local"]
+    assert told
+    assert all((one.probability >= 0.5) == one.answers for one in told)  # The likelier of the two was written.
 
 
 def test_a_reasoner_with_a_model_must_be_opened() -> None:

@@ -28,6 +28,7 @@ class Said:
     seconds: float = 0.0
     hang_up: bool = False
     body: bytes | None = None  # sent as it is
+    tokens: tuple[tuple[str, float], ...] = ()  # with their log-probabilities
 
 
 Script = Callable[[int, dict[str, Any]], Said]
@@ -178,11 +179,14 @@ class Endpoint:
 
 
 def completion(said: Said) -> dict[str, Any]:
+    choice = {"index": 0, "finish_reason": said.finish, "message": {"role": "assistant", "content": said.text}}
+    if said.tokens:
+        choice["logprobs"] = {"content": [{"token": token, "logprob": chance} for token, chance in said.tokens]}
     return {
         "id": "1",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
-        "choices": [{"index": 0, "finish_reason": said.finish, "message": {"role": "assistant", "content": said.text}}],
+        "choices": [choice],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from quern.jobs.engines import RayEngine
+from quern.jobs.tasks.conversation import probability
 from quern.jobs.tasks.generators.backends import make_backend
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
-from quern.jobs.tasks.generators.gguf import GgufBackend
+from quern.jobs.tasks.generators.gguf import GgufBackend, _describe
 from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
@@ -57,6 +58,31 @@ def test_a_prompt_too_long_costs_only_its_row_and_a_long_reply_is_cut_off(backen
     replies = asked(small, "word " * 200, "Tell me a long story.")
     assert "the model takes 120 with its reply" in replies[0].error
     assert (replies[1].cut_off, replies[1].output_tokens) == (True, 8)
+
+
+def test_no_more_is_begun_than_the_cache_has_room_for(backend: GgufBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _describe(packaged_weights())
+    assert file.cached == 2 * 30 * 3 * 64  # Keys and values of SmolLM2-135M: layers, heads and size of a head.
+    texts = ["What is the capital of France?", "Is water wet?", "Name a colour.", "Name a tree."]
+    most = 0
+    added = GgufBackend._taken
+
+    def counted(self: GgufBackend, open_requests: Any) -> int:
+        nonlocal most
+        most = max(most, len(open_requests))
+        return added(self, open_requests)
+
+    monkeypatch.setattr(GgufBackend, "_taken", counted)
+    monkeypatch.setattr(GgufBackend, "_room", lambda _: 250.0)
+    assert len(asked(backend, *texts)) == 4
+    assert most == 2
+
+
+def test_tokens_are_told_with_their_probabilities(backend: GgufBackend) -> None:
+    (reply,) = backend.replies(iter([Request(0, ({"role": "user", "content": "Is water wet?"},))]), SCHEMA, tokens=True)
+    assert "".join(text for text, _ in reply.tokens).startswith(reply.text)
+    assert all(chance <= 0.0 for _, chance in reply.tokens)
+    assert probability(reply, "sure") is not None
 
 
 def test_a_file_that_cannot_be_used_is_told_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
