@@ -172,4 +172,5 @@ def event_task(most: int, words: int) -> Task[EventInput, ChunkEvents]:
     """The task of finding at most `most` events with titles of at most `words` words."""
     does = _Finding(most, words)
     kept = {"most": most, "words": words}
-    return Task("find_events", 4, PROMPT, ChunkEvents, does.rule, does.check, does.join, constants=kept)
+    limits = {"events": most}
+    return Task("find_events", 4, PROMPT, ChunkEvents, does.rule, does.check, does.join, most=limits, constants=kept)

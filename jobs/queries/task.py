@@ -170,5 +170,6 @@ def doc2query(
         check=steps.check,
         join=steps.join,
         enough=steps.enough,
+        most={"pairs": most},
         constants={"pairs": most},
     )

@@ -76,6 +76,7 @@ class Task(Generic[Input, Output]):
     # One output of what was good before and what was good in a corrected reply.
     join: Callable[[Output, Output], Output] = _later
     enough: Callable[[Output], bool] = _never  # Whether an output needs no more, whatever was wrong beside it.
+    most: Mapping[str, int] = field(default_factory=dict)  # Longest lists that a model may return, by their field.
     # Values for the prompt and the rule that are the same for every input.
     constants: Mapping[str, object] = field(default_factory=dict)
     # The fields of an input that the prompt shows; its `quoted` ones where it has them, else all.
@@ -99,8 +100,11 @@ class Task(Generic[Input, Output]):
         return _template(self.prompt).render({**self.constants, **self.show(given)})
 
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the output."""
-        return self.output.model_json_schema()
+        """JSON schema of the output, lists no longer than `most`: a small model ends a free one only when cut off."""
+        schema = self.output.model_json_schema()
+        for name, most in self.most.items():
+            schema["properties"][name]["maxItems"] = most
+        return schema
 
     def configuration(self, generator: GeneratorSettings) -> dict[str, object]:
         """Everything that an output depends on beside the input; the key of the memo is made of it."""

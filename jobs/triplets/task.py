@@ -131,4 +131,14 @@ def _place(text: str, words: str, span: Part) -> Part | None:
 def triplet_task(most: int, parser: str = "none") -> Task[TripletInput, ChunkTriplets]:
     """The task of finding at most `most` triplets."""
     does = _Finding(most, parser)
-    return Task("find_triplets", 1, PROMPT, ChunkTriplets, does.rule, does.check, does.join, constants={"most": most})
+    return Task(
+        "find_triplets",
+        1,
+        PROMPT,
+        ChunkTriplets,
+        does.rule,
+        does.check,
+        does.join,
+        most={"triplets": most},
+        constants={"most": most},
+    )

@@ -118,6 +118,9 @@ class NeighbourSettings(Group):
     exact_below: int = Field(
         200_000, ge=0, description="Fewer different vectors than this are compared all with all; more by partitions."
     )
+    device: Literal["cpu", "cuda"] = Field(
+        "cpu", description="`cuda` compares all with all on a GPU, however many there are (extra `torch`)."
+    )
     recall: float = Field(
         0.99,
         ge=0.5,
