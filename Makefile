@@ -30,7 +30,7 @@ FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclu
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture reference test test-torch test-gpu test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
@@ -42,6 +42,7 @@ help:
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-long   the tests that take minutes, which make test leaves out"
 	@echo "make test-torch   install torch (1 GB, with CUDA 5 GB, in .venv-torch) and test what needs it, a small language model too"
+	@echo "make test-gpu   test what runs on a GPU, against the same on the processor; skipped where there is none"
 	@echo "make model   fetch the language model that written answers are measured with (1.1 GB, in ~/.cache/quern)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
@@ -123,6 +124,10 @@ test-long: install-dev
 
 test-benchmarks: install-dev
 	@$(BIN)/pytest $(WORKERS) tests/benchmarks
+
+# Skipped, with why, where torch finds no GPU.
+test-gpu: install-torch
+	@$(TORCH)/bin/python -m pytest -s tests/with_gpu --timeout 900
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900

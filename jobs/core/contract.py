@@ -115,7 +115,6 @@ class Job(Contract):
     engine: ClassVar[Literal["cpu", "model"]]  # `cpu` jobs run on Spark, `model` jobs on Ray.
     reads: ClassVar[tuple[str, ...]]  # Columns that `apply` is given.
     key: ClassVar[str]  # The column of `reads` that names a rejected row.
-    task_rows: ClassVar[int] = 0  # Rows that are computed and committed together; 0 for the setting `engine.task_rows`.
     # Columns that make the row's fingerprint, where they are not all of `reads`: a digest may stand for the column that
     # it was made of, which is then read only where the memo lacks the row.
     known_by: ClassVar[tuple[str, ...]] = ()
@@ -124,6 +123,16 @@ class Job(Contract):
     def identity(self) -> tuple[str, ...]:
         """Columns that make the row's fingerprint; the `key` is one of them."""
         return self.known_by or self.reads
+
+    @property
+    def task_rows(self) -> int:
+        """Rows that are computed and committed together; 0 for the setting `engine.task_rows`."""
+        return 0
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that one worker takes; on Ray only nodes that have one work on a job that takes any."""
+        return 0
 
     @property
     def by_model(self) -> bool:

@@ -235,15 +235,19 @@ def _compute(_items: object, _say: object, work: Work) -> None:
 
     if work.job.engine == "model":
         let_go()
-    # One actor a node: a model uses all cores of its node.
+    # One actor a GPU or a node: a model uses all cores of its node.
+    gpus = work.job.gpus
     workers = len([n for n in ray.nodes() if n["Alive"]])
+    if gpus and not (workers := int(ray.cluster_resources().get("GPU", 0)) // gpus):
+        raise EngineError(f"the job {work.job.name} is to run on GPUs, and Ray has none; set the device to cpu")
     files = [{"file": str(p)} for p in work.files]
     parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
         _ray_actor(work),
         batch_size=1,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(size=min(workers, len(files))),
-        num_cpus=1,
+        num_cpus=0 if gpus else 1,
+        num_gpus=gpus or None,
     )
     try:
         for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):

@@ -32,9 +32,6 @@ class Embed(Job):
     engine: ClassVar[Literal["cpu", "model"]] = "model"
     reads: ClassVar[tuple[str, ...]] = ("text",)
     key: ClassVar[str] = "text"
-    # Enough texts of each length to fill calls; half a minute of work on two cores.
-    task_rows: ClassVar[int] = 512
-
     # Model and how to run it. A worker whose processor lacks the precision fails rather than take another.
     settings: EmbedSettings
 
@@ -47,6 +44,16 @@ class Embed(Job):
         ]
         dimension = read_model(self.settings.model).dimension
         return Table("vectors", (), pa.schema(fields), served=False).with_dimension(dimension)
+
+    @property
+    def task_rows(self) -> int:
+        """Enough texts of each length to fill calls: half a minute of work on two cores, some seconds on a GPU."""
+        return 512 if self.settings.device == "cpu" else 16_384
+
+    @property
+    def gpus(self) -> int:
+        """A GPU where the model is to run on one."""
+        return int(self.settings.device.startswith("cuda"))
 
     @property
     def capacity(self) -> int:

@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from quern.jobs.core.work import EngineError
+from quern.jobs.core.work import EngineError, Work
 from quern.jobs.engines.ray import RayEngine
+from quern.jobs.vectors.embed import Embed
 from quern.pipelines.cli.faults import sentence
-from quern.schemas.settings import EngineSettings
+from quern.schemas.settings import EmbedSettings, EngineSettings
 from tests.disks import small_disk
 
 
@@ -57,44 +56,13 @@ def test_a_process_of_ray_that_dies_is_told_and_the_next_work_starts_another(mon
     engine.close()
 
 
-class _Model(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(b'{"text": "sixty-one metres"}')
-
-
-def address(_items: object, say: Callable[[Any], None]) -> None:
-    import ray
-
-    say(ray.get_runtime_context().gcs_address)
-
-
-def ask(_items: Iterator[Any], say: Callable[[Any], None], url: str) -> None:
-    """A language model in Ray, without vLLM."""
-    import ray.data
-    from ray.data.llm import HttpRequestProcessorConfig, build_processor
-
-    asked = build_processor(
-        HttpRequestProcessorConfig(url=url, concurrency=1),
-        preprocess=lambda row: {"payload": {"question": row["item"]}},
-        postprocess=lambda row: {"text": row["http_response"]["text"]},
-    )
-    for row in asked(ray.data.from_items(["How long is she?"])).iter_rows():
-        say(row["text"])
-
-
 @pytest.mark.long
-def test_models_of_ray_data_run_on_the_engine_s_ray() -> None:
-    site = HTTPServer(("127.0.0.1", 0), _Model)
-    Thread(target=site.serve_forever, daemon=True).start()
+def test_a_job_for_gpus_is_told_where_ray_has_none(tmp_path: Path) -> None:
+    job = Embed(EmbedSettings(engine="torch", device="cuda"))
+    assert (job.gpus, job.task_rows, Embed(EmbedSettings()).gpus) == (1, 16_384, 0)
     engine = RayEngine(EngineSettings(cores=2))
     try:
-        before = list(engine.call(address))
-        assert list(engine.call(ask, f"http://127.0.0.1:{site.server_port}")) == ["sixty-one metres"]
-        assert list(engine.call(address)) == before
+        with pytest.raises(EngineError, match="the job embed is to run on GPUs, and Ray has none"):
+            engine.run(Work(job, [tmp_path / "0.parquet"], pa.schema([]), tmp_path, 1))
     finally:
         engine.close()
-        site.shutdown()
