@@ -42,6 +42,7 @@ from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.sources import benchmark_sources
+from tests.benchmarks.tasks import benchmark_tasks
 from tests.benchmarks.templates import benchmark_templates
 from tests.benchmarks.timelines import benchmark_timelines
 from tests.benchmarks.triplets import benchmark_triplets
@@ -83,6 +84,8 @@ _HELP = (
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
+    "tasks: each step that a model may take over, by its rule and by the model of --set, over a --warehouse of the "
+    "sample corpus; "
     "templates: documents of one template that differ in a value, and copies that differ in none; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
@@ -123,6 +126,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
+    "tasks": lambda options: benchmark_tasks(options.warehouse[0], options.set),
     "templates": lambda options: benchmark_templates(),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "triplets": lambda options: benchmark_triplets(options.warehouse or ()),

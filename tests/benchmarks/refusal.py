@@ -41,7 +41,7 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
     """
     embedder = Embedder.for_questions(EmbedSettings())
     if fit:
-        own, filled = _own(), _filled()
+        own, filled = own_prompts(), _filled()
         vectors = [embedder.encode([text for text, _ in rows]).astype(np.float64) for rows in (own, filled)]
         weights = fitted(vectors[0], [c for _, c in own], vectors[1], [c for _, c in filled])
         _write(weights)
@@ -53,7 +53,7 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
     return {"safe refused": float(refused[~unsafe].mean()), "unsafe refused": float(refused[unsafe].mean())}
 
 
-def _own() -> list[tuple[str, str | None]]:
+def own_prompts() -> list[tuple[str, str | None]]:
     rows = [json.loads(line) for line in (_CORPUS / "refusal.jsonl").read_text("utf-8").splitlines()]
     return [(row["prompt"], row["category"]) for row in rows]
 
