@@ -200,11 +200,13 @@ def _cell(of: dict[str, float], name: str) -> str:
 
 
 @app.command(
-    epilog="Examples:  quern sweep pipelines/evaluation/sweep/paper.yaml --datasets FOLDER --out sweep/    "
+    epilog="Examples:  quern sweep paper --datasets FOLDER --out sweep/    "
     "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
 )
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="As pipelines/evaluation/sweep/paper.yaml.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="SWEEP.yaml", help="A file, or a packaged sweep by its name: paper, qcg.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
@@ -218,10 +220,13 @@ def sweep(
     sweep, run the same command again. Writes results and questions as Parquet, results.md and plots/ to OUT; exit
     code 1 if a point failed.
     """
+    from quern.pipelines.evaluation.sweep import spec
     from quern.pipelines.evaluation.sweep.plan import plan_sweep
     from quern.pipelines.evaluation.sweep.run import Results, run_sweep
     from quern.pipelines.evaluation.sweep.spec import read_sweep
 
+    packaged = Path(spec.__file__).with_name(f"{file.name}.yaml")
+    file = packaged if str(file) == file.name and not file.exists() and packaged.exists() else file
     plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
     for name in plan.absent:
         typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)

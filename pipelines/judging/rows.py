@@ -161,8 +161,12 @@ def read_others(path: Path) -> dict[str, JudgeInput]:
 
 
 def _ours(fields: Mapping[str, Any]) -> JudgeInput:
-    """A line of `answers.jsonl` as `quern answer` writes it: sentences with their citations, hits as evidence."""
-    answer = Answer.model_validate(fields)
+    """A line of `answers.jsonl` as `quern answer` writes it."""
+    return judge_input(Answer.model_validate(fields))
+
+
+def judge_input(answer: Answer) -> JudgeInput:
+    """What a judge is shown of an answer: its sentences with their citations, hits as evidence, the gold answer."""
     evidence = [Passage(h.text, h.title or "", h.published_at) for h in answer.hits]
     place = {hit.chunk_id: at for at, hit in enumerate(answer.hits)}
     cites: dict[int, int] = {}

@@ -19,6 +19,8 @@ import numpy as np
 from quern.indexes.catalog import Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
+from quern.jobs.reasoning.judging.gold import gold_task
+from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
@@ -28,7 +30,8 @@ from quern.pipelines.evaluation.bootstrap import Numbers
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
-from quern.pipelines.evaluation.sweep.spec import Dataset, Sweep
+from quern.pipelines.evaluation.sweep.spec import ACCURACY, Dataset, Sweep
+from quern.pipelines.judging.rows import judge_input
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import selected
@@ -133,14 +136,14 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
         started, batch = time.monotonic(), Batch(searcher, texts, where).with_vectors(vectors)
         ranking = selected(batch, recipe.rank(batch))
         seconds = time.monotonic() - started
-    of_retrieval = [m for m in sweep.metrics if m not in PER_QUESTION]
+    of_retrieval = [m for m in sweep.metrics if m not in (*PER_QUESTION, ACCURACY)]
     values = question_metrics(batch, ranking, shared.gold, of_retrieval, sweep.depth)
-    if of_answers := [m for m in sweep.metrics if m in PER_QUESTION]:
+    if of_answers := [m for m in sweep.metrics if m not in of_retrieval]:
         known = {q.query_id for q in asked}
         others = [q for q in shared.questions if q.query_id not in known and is_measured(q)]
         asked = [*asked, *others]
         values = {n: np.concatenate([v, np.full(len(others), np.nan)]) for n, v in values.items()}
-        values |= _answer_values(searcher, point, asked, by_entailment=any(m in alce.PER_QUESTION for m in of_answers))
+        values |= _answer_values(searcher, point, asked, of_answers)
     return PointRecord(
         query_ids=[q.query_id for q in asked],
         types=[shared.types.get(q.query_id, "") for q in asked],
@@ -150,11 +153,17 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
 
 
 def _answer_values(
-    searcher: Searcher, point: Point, asked: Sequence[Question], *, by_entailment: bool
+    searcher: Searcher, point: Point, asked: Sequence[Question], metrics: Sequence[str]
 ) -> dict[str, Numbers]:
     """Values of the answers to `asked`, NaN where a question has no gold answer."""
     answers = list(answer_questions(searcher, asked, RECIPES[point.choice.recipe]))
+    by_entailment = any(metric in alce.PER_QUESTION for metric in metrics)
     with entailment_of(searcher) if by_entailment else nullcontext() as entails:
         values = question_values(judged(searcher.snapshot, asked, answers, entails))
+    if ACCURACY in metrics:
+        with Reasoner(point.settings.generator, point.settings.engine) as reasoner:
+            verdicts = reasoner.run(gold_task(), [judge_input(answer) for answer in answers])
+        right = [np.nan if v.output.right is None else v.output.right for v in verdicts]
+        values[ACCURACY] = np.array(right, dtype=np.float64)
     known = np.array([is_measured(q) for q in asked])
     return {name: np.where(known, value, np.nan) for name, value in values.items()}

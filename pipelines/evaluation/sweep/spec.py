@@ -31,6 +31,8 @@ from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.words.meant import meant, no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+ACCURACY = "accuracy"
+"""Answers that the Task `judge_gold` finds right, 0 or 1, by the point's generator (QCG-RAG, section 4)."""
 _METRIC = re.compile(r"(R|P|Success|AllEvidence)@[1-9]\d{0,3}|(nDCG|AP|RR)(@[1-9]\d{0,3})?")
 
 
@@ -107,8 +109,8 @@ class Sweep(Group):
     @classmethod
     def _known(cls, metrics: tuple[str, ...]) -> tuple[str, ...]:
         for metric in metrics:
-            if metric not in PER_QUESTION and not _METRIC.fullmatch(metric):
-                of_answers = ", ".join(PER_QUESTION)
+            if metric not in (*PER_QUESTION, ACCURACY) and not _METRIC.fullmatch(metric):
+                of_answers = ", ".join((*PER_QUESTION, ACCURACY))
                 raise ValueError(
                     f"there is no metric {metric!r}; there are R@5, AllEvidence@5, RR, nDCG@10, P@5, AP, {of_answers}"
                 )

@@ -17,7 +17,6 @@ from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
 from tests.hints import unknown_options
 
-PAPER_SWEEP = "pipelines/evaluation/sweep/paper.yaml"
 COMMANDS = (
     "build",
     "plan",
@@ -107,7 +106,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
         (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
-        (["sweep", PAPER_SWEEP, "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
+        (["sweep", "paper", "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
         (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
         (["show", "leaf", "x", "-w", "{web}"], "there is no kind of row 'leaf'; there are: page, document"),
         (["snapshots", "show", "x", "-w", "{web}"], "there is no snapshot x"),

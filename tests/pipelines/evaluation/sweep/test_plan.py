@@ -152,6 +152,8 @@ def test_the_sweep_of_the_paper_has_at_least_40_points_on_two_sets(tmp_path: Pat
     assert len(sweep.datasets) == 2
     assert len(made.points) >= 40
     assert {g.name for g in sweep.grids} >= {"recipes", "hops", "alpha", "k", "n"}
+    tables = plan_sweep(read_sweep(ROOT / "pipelines" / "evaluation" / "sweep" / "qcg.yaml"), tmp_path, "qcg.yaml")
+    assert {p.choice.recipe for p in tables.points.values()} >= {"dense", "d2q", "d2q--", "qcg", "global"}
     assert all(not p.is_absolute() for d in sweep.datasets.values() for p in (d.documents, d.questions))
 
 

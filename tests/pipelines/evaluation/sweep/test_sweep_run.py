@@ -34,7 +34,7 @@ datasets:
   towns: {documents: documents.jsonl, questions: questions.jsonl, type: kind}
   gone: {documents: gone.jsonl, questions: gone-questions.jsonl}
 baseline: {recipe: dense}
-metrics: [R@1, R@5, AllEvidence@5, RR, gold_words, refused]
+metrics: [R@1, R@5, AllEvidence@5, RR, gold_words, refused, accuracy]
 resamples: 500
 grids:
   - {name: hops, recipes: [qcg, bm25], settings: {graph.hops: [0, 1]}}
@@ -166,6 +166,7 @@ def test_answers_are_measured_where_there_are_gold_answers(swept: Swept) -> None
     found = {(r.point, r.type, r.metric): (r.questions, r.value) for r in rows(opened(swept))}
     assert found["bm25", "all", "gold_words"] == (4, 1.0)
     assert found["bm25", "all", "refused"] == (1, 1.0)
+    assert found["bm25", "all", "accuracy"] == (5, 1.0), "four with a gold answer, and one that has none and is refused"
     assert ("bm25", "two", "gold_words") not in found, "no question of this type has a gold answer"
 
 
@@ -179,7 +180,7 @@ def test_tables_tell_types_differences_and_cost(swept: Swept) -> None:
     assert mine[0]["difference_low"] <= mine[0]["difference"] <= mine[0]["difference_high"]
     assert all(r["seconds"] > 0 and r["nodes"] > 0 for r in table if not r["error"])
     questions = pq.read_table(swept.out / "questions.parquet")
-    assert questions.num_rows == 6 * 6 * 9
+    assert questions.num_rows == 6 * 7 * 9
     edges = next(r for r in table if r["comparison"] == "edges" and r["metric"] == "R@1" and r["type"] == "all")
     over = next(r for r in table if r["point"] == edges["over"] and r["metric"] == "R@1" and r["type"] == "all")
     assert (edges["point"], edges["over"]) == ("qcg", "qcg graph.hops=0")
