@@ -76,7 +76,7 @@ def answer_questions(
     settings = searcher.settings
     with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         runner = _Runner(searcher, recipe, reasoner)
-        # vLLM loads its model once for each task and level of a batch: what it is given should be worth that.
+        # Each task and level of a batch waits for its slowest reply: what many GPUs are given should be worth that.
         together = 16_384 if settings.generator.kind == "vllm" else BATCH_QUESTIONS
         while asked := list(islice(stream, together)):
             yield from present(searcher, runner.answers(asked))

@@ -235,6 +235,9 @@ class EnginePool(Protocol):
     def cluster(self) -> Cluster | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
 
+    def free_gpus(self) -> None:
+        """End models that are kept on GPUs, as others are to be loaded there."""
+
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""
 

@@ -33,6 +33,7 @@ from quern.schemas.words.scripts import CJK_CHARACTER
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _MOST_NAMED: Final = 20
+_LONGEST_SCAN: Final = 3600.0  # Seconds for the scanned pages of one file.
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
 _FILE_READER: Final = "quern.jobs.documents.files.extract"
@@ -267,8 +268,12 @@ class Clean(Job):
         found = reader.ask(header, page["body"], self.settings.seconds_per_file)
         if self.settings.ocr and (scans := len(found.get("without_text", []))):
             reader = child(_SCAN_READER, self.settings.memory_per_page)
-            limit = self.settings.seconds_per_file + scans * self.settings.seconds_per_page
-            found = reader.ask(header, page["body"], limit)
+            limit = self.settings.seconds_per_file + min(scans * self.settings.seconds_per_page, _LONGEST_SCAN)
+            try:
+                found = reader.ask(header, page["body"], limit)
+            except ChildError:
+                if not found["text"]:
+                    raise  # Else what has a text layer is kept, and the scanned pages are told as without OCR.
         if page["content_type"] == PDF_TYPE and not found["text"]:
             pages = len(found["page_starts"])
             raise _UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")

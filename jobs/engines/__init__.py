@@ -75,7 +75,14 @@ class Engines:
             return self._engine(self._settings.engine)
         name = "spark" if job.engine == "cpu" else "ray"
         repays = self._may_start(name) and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
+        if job.gpus:
+            self.free_gpus()
         return self._engine(name if name in self._wanted or repays else "local")
+
+    def free_gpus(self) -> None:
+        """Have Ray end models that it keeps on GPUs, as others are to be loaded there."""
+        if "ray" in self._engines:
+            cast("RayEngine", self._engines["ray"]).free_gpus()
 
     def _may_start(self, name: str) -> bool:
         return self._settings.engine == "auto" and installed(_MODULES[name])

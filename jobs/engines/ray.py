@@ -115,6 +115,12 @@ class RayEngine:
                 raise died("Ray", f"its {dead} died" if dead else str(error)) from error
             raise
 
+    def free_gpus(self) -> None:
+        """End the actors that are kept from call to call, as others need their GPUs."""
+        if self._child is not None:
+            for _ in self.call(_end_kept):
+                pass
+
     def _dead(self) -> list[str]:
         """Which processes of a local Ray died."""
         return [name for name, process in self._vital.items() if not _lives(process)]
@@ -226,6 +232,10 @@ def let_go() -> None:
     for actor in [actor for actors in _held.values() for actor in actors]:
         ray.kill(actor)
     _held.clear()
+
+
+def _end_kept(_items: object, _say: object) -> None:
+    let_go()
 
 
 def _compute(_items: object, _say: object, work: Work) -> None:

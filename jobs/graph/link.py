@@ -76,6 +76,8 @@ class Link(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles."""
         nodes, documents = inputs["nodes"], inputs.get("documents")
+        if self.how.device == "cuda":
+            run.engines.free_gpus()
         laid = _lay(nodes, run)
         with run.writer(EDGES) as writer:
             searched, notes = self._neighbours(laid, run, writer)

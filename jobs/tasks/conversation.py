@@ -189,8 +189,9 @@ def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Outp
         if _HALF_SURROGATE.search(text):
             tree = json.loads(printable(json.dumps(tree, ensure_ascii=False)))
         output = task.output.model_validate(tree)
-        if task.weigh is not None and (yes := probability(reply, task.weigh[0])) is not None:
-            output = task.weigh[1](output, yes)
+        if task.weigh is not None and (said := probability(reply, task.weigh[0])) is not None:
+            yes = getattr(output, task.weigh[0])
+            output = task.weigh[1](output, said if yes else 1.0 - said)
     except ValidationError as error:
         wrong = "; ".join(_explain(e) for e in error.errors(include_url=False, include_input=False)[:3])
         return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {wrong}"),))
@@ -200,16 +201,22 @@ def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Outp
 
 
 def probability(reply: Reply, verdict: str) -> float | None:
-    """Probability that a verdict is true, by the token that says `true` or `false`; None where it is not told.
+    """Probability of the verdict that a reply gives, by the token that says `true` or `false`; None if it is not told.
+
+    One half at least: it was written because it was the likelier, and what an endpoint tells may be a share of all
+    tokens rather than of the two that could stand there.
 
     Source: P(yes) and P(no) of a validator's verdict, Know Where to Go, eq. 6.
     """
-    found = re.search(rf'(?<!\\)"{verdict}"\s*:\s*(true|false)', "".join(text for text, _ in reply.tokens))
-    if found is None:
+    text = "".join(text for text, _ in reply.tokens)
+    # What a model thinks aloud before its reply is no verdict; of a name that is written twice JSON takes the last.
+    found = [*re.finditer(rf'(?<!\\)"{verdict}"\s*:\s*(?=true|false)', text[text.rfind(_THOUGHT_ENDS) + 1 :])]
+    if not found:
         return None
+    at = text.rfind(_THOUGHT_ENDS) + 1 + found[-1].end()
     ends = accumulate(len(text) for text, _ in reply.tokens)
-    said = next(math.exp(chance) for (_, chance), end in zip(reply.tokens, ends, strict=True) if end > found.start(1))
-    return said if found[1] == "true" else 1.0 - said
+    said = next(math.exp(chance) for (_, chance), end in zip(reply.tokens, ends, strict=True) if end > at)
+    return max(0.5, said)
 
 
 def _json_part(text: str) -> str:

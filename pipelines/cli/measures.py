@@ -226,7 +226,7 @@ def sweep(
     from quern.pipelines.evaluation.sweep.spec import read_sweep
 
     packaged = Path(spec.__file__).with_name(f"{file.name}.yaml")
-    file = packaged if str(file) == file.name and not file.exists() and packaged.exists() else file
+    file = packaged if str(file) == file.name and not file.is_file() and packaged.exists() else file
     plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
     for name in plan.absent:
         typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)

@@ -21,13 +21,13 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from quern.indexes.vectors import Positions
-from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
+from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement, golds
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, rows_of
 from quern.pipelines.evaluation.answers.risk import area_under_roc
 from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
-from quern.pipelines.judging.rows import JudgeError, golds, passages_of, statements_of
+from quern.pipelines.judging.rows import JudgeError, passages_of, statements_of
 
 FILE: Final = Path(__file__).with_name("agreements.json")
 _SUPPORTED: Final = {"Complete": 1.0, "Incomplete": 0.0, "Missing": 0.0}

@@ -16,7 +16,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
-from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
+from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement, golds, judge_input
 from quern.pipelines.answers.question_rows import BadRow, QuestionError, Row, check_readable, row_count
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
 from quern.pipelines.evaluation.alce.records import answer_rows, is_text
@@ -165,24 +165,6 @@ def _ours(fields: Mapping[str, Any]) -> JudgeInput:
     return judge_input(Answer.model_validate(fields))
 
 
-def judge_input(answer: Answer) -> JudgeInput:
-    """What a judge is shown of an answer: its sentences with their citations, hits as evidence, the gold answer."""
-    evidence = [Passage(h.text, h.title or "", h.published_at) for h in answer.hits]
-    place = {hit.chunk_id: at for at, hit in enumerate(answer.hits)}
-    cites: dict[int, int] = {}
-    for citation in answer.citations:
-        if citation.chunk_id not in place:
-            place[citation.chunk_id] = len(evidence)
-            evidence.append(Passage(citation.quote, citation.title or "", citation.published_at))
-        cites[citation.number] = place[citation.chunk_id]
-    statements = [
-        Statement(s.text, list(dict.fromkeys(cites[n] for n in s.citations if n in cites))) for s in answer.sentences
-    ]
-    unanswerable = (answer.type or "").lower() == "null"
-    gold = () if unanswerable else None if answer.expected is None else golds([answer.expected])
-    return JudgeInput(answer.question, statements, gold, evidence, answer.as_of)
-
-
 def _others(fields: Mapping[str, Any]) -> JudgeInput:
     """A line of another system.
 
@@ -233,11 +215,6 @@ def statements_of(text: str) -> list[Statement]:
         return []
     said = (s for s in marked_sentences(text) if re.search(r"\w", s.text))
     return [Statement(s.text, list(dict.fromkeys(n - 1 for n in s.citations if n > 0))) for s in said]
-
-
-def golds(texts: Sequence[str]) -> tuple[str, ...]:
-    """Gold answers, each once; none where there is only a blank one, as of a question without an answer."""
-    return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
 def _named(fields: Mapping[str, Any], name: str) -> Any:

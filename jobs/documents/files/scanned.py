@@ -34,7 +34,9 @@ class Recogniser:
         import numpy as np
         from rapidocr import EngineType, RapidOCR
 
-        engine = {f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Rec")}
+        engine: dict[str, object] = {f"{part}.engine_type": EngineType.OPENVINO for part in ("Det", "Rec")}
+        # Other workers read other files meanwhile.
+        engine |= {"EngineConfig.openvino.inference_num_threads": 1, "Global.max_side_len": _MOST_DOTS}
         # The model that finds lines turned upside down turned a fifth of the lines of a clean page.
         self._engine = RapidOCR(params={"Global.log_level": "error", "Global.use_cls": False, **engine})
         # A first page, as large as any, so that what the models take is not counted as that of the first file.
@@ -45,7 +47,12 @@ class Recogniser:
         """The words of `page` as it is shown, each with its place."""
         width, height = page.get_size()
         scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, _MOST_DOTS / max(width, height, 1))
-        found: Any = self._engine(page.render(scale=scale).to_numpy())
+        try:
+            found: Any = self._engine(page.render(scale=scale).to_numpy())
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - RapidOCR raises many kinds, of a strip for instance: that page stays unread
+            return Page([], [], [], 0, height, has_images=True)
         read = zip(found.txts, found.boxes, strict=True) if found.txts else ()
         words = [word for text, box in read for word in _words(text, box / scale)]
         return Page(words, [], [], 0, height, has_images=True)

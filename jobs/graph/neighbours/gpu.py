@@ -12,12 +12,15 @@ from typing import Any, Final
 import numpy as np
 
 from quern.indexes.vectors import Floats, Positions
+from quern.jobs.core.work import EngineError
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.nearest_lists import best_of_owners, pair_scores
 from quern.jobs.graph.neighbours.plan import Vectors
+from quern.jobs.graph.neighbours.threads import parts
 
 # Of a block of products, in float32: 2 GB beside the vectors, of which there are 1.5 GB for a million of 384 numbers.
 _ROWS, _COLUMNS = 4096, 1 << 17
+_NOMINATED: Final = 1 << 20  # Pairs scored together: where many are wanted, fewer rows are taken at a time.
 _SPARE: Final = 8  # Vectors nominated beside those wanted, at first.
 # Largest error of a product of unit vectors in float32, with room: of 384 random numbers it is below a tenth of it.
 _ERROR: Final = 1e-5
@@ -32,10 +35,17 @@ def exact_neighbours(vectors: Vectors, depth: int, device: str, threads: int = 1
         device: As PyTorch names it.
         threads: Pairs scored at once.
     """
+    import torch
+
     count = len(vectors)
+    try:
+        held = _on(vectors, device)
+    except torch.OutOfMemoryError as error:
+        raise EngineError(
+            f"neighbours.device={device}: {count:,} vectors do not fit its memory; cpu compares them by partitions"
+        ) from error
     positions = np.full((count, depth), -1, dtype=np.int64)
     scores = np.full((count, depth), -np.inf, dtype=np.float32)
-    held = _on(vectors, device)
     rows = order = np.arange(count)
     most = min(count - 1, depth + _SPARE)
     while len(rows) and most > 0:
@@ -55,18 +65,18 @@ def _on(vectors: Vectors, device: str) -> Any:
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
-    parts = (
-        np.asarray(vectors[np.arange(a, min(a + _COLUMNS, len(vectors)))]) for a in range(0, len(vectors), _COLUMNS)
-    )
-    return torch.cat([torch.from_numpy(np.ascontiguousarray(part, dtype=np.float32)).to(device) for part in parts])
+    width = np.asarray(vectors[np.arange(min(1, len(vectors)))]).shape[1]
+    held = torch.empty((len(vectors), width), device=device)
+    for at in parts(np.arange(len(vectors)), _COLUMNS):
+        held[at[0] : at[-1] + 1] = torch.from_numpy(np.ascontiguousarray(vectors[at], dtype=np.float32))
+    return held
 
 
 def _nominations(held: Any, rows: Positions, most: int) -> Iterator[tuple[Positions, Positions, Floats]]:
     """Of some rows at a time: the `most` likeliest neighbours, and a bound of the cosines of all others."""
     import torch
 
-    for start in range(0, len(rows), _ROWS):
-        part = rows[start : start + _ROWS]
+    for part in parts(rows, min(_ROWS, max(1, _NOMINATED // most))):
         at = torch.from_numpy(part).to(held.device)
         mine = held[at]
         best = torch.full((len(part), 0), 0.0, device=held.device)

@@ -10,6 +10,7 @@ from typing import Final
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.tasks.prompts import quoted
+from quern.schemas.answers import Answer
 
 _LONGEST: Final = {"question": 1_000, "answer": 6_000, "gold": 3_000, "passage": 1_200}  # Characters in a prompt.
 
@@ -96,3 +97,26 @@ def cut(text: str, kind: str) -> str:
 
 def _day(published: datetime | None) -> str | None:
     return published.date().isoformat() if published else None
+
+
+def judge_input(answer: Answer) -> JudgeInput:
+    """What a judge is shown of an answer: its sentences with their citations, hits as evidence, the gold answer."""
+    evidence = [Passage(h.text, h.title or "", h.published_at) for h in answer.hits]
+    place = {hit.chunk_id: at for at, hit in enumerate(answer.hits)}
+    cites: dict[int, int] = {}
+    for citation in answer.citations:
+        if citation.chunk_id not in place:
+            place[citation.chunk_id] = len(evidence)
+            evidence.append(Passage(citation.quote, citation.title or "", citation.published_at))
+        cites[citation.number] = place[citation.chunk_id]
+    statements = [
+        Statement(s.text, list(dict.fromkeys(cites[n] for n in s.citations if n in cites))) for s in answer.sentences
+    ]
+    unanswerable = (answer.type or "").lower() == "null"
+    gold = () if unanswerable else None if answer.expected is None else golds([answer.expected])
+    return JudgeInput(answer.question, statements, gold, evidence, answer.as_of)
+
+
+def golds(texts: Sequence[str]) -> tuple[str, ...]:
+    """Gold answers, each once; none where there is only a blank one, as of a question without an answer."""
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))

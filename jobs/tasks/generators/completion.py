@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from quern.jobs.tasks.generators.contract import Reply
@@ -46,9 +47,10 @@ def reply_of(body: bytes) -> Reply:
 def _tokens(said: Any) -> tuple[tuple[str, float], ...]:
     """Tokens and their log-probabilities; none where the endpoint does not tell, or tells something else."""
     try:
-        return tuple((str(one["token"]), min(0.0, float(one["logprob"]))) for one in said["content"])
-    except (TypeError, KeyError, ValueError):
+        told = [(str(one["token"]), float(one["logprob"])) for one in said["content"]]
+    except (TypeError, KeyError, ValueError, OverflowError):
         return ()
+    return tuple((t, min(0.0, chance)) for t, chance in told) if all(math.isfinite(c) for _, c in told) else ()
 
 
 def told_by(body: bytes) -> str:

@@ -57,6 +57,10 @@ class _ForNowError(_RefusedError):
         self.pause = pause
 
 
+# What endpoints answer where they do not tell log-probabilities.
+_NO_SUCH_FIELD: Final = (400, 403, 404, 422, 501)
+
+
 class EndpointBackend:
     """Asks an OpenAI-compatible endpoint, many requests at once.
 
@@ -175,7 +179,7 @@ class EndpointBackend:
         except _RefusedError as error:
             if error.status == 401:
                 raise self._unusable(error) from None
-            await self._probe(client, options, error)
+            await self._probe(client, {name: options[name] for name in options if name != "logprobs"}, error)
             return Reply(request.row, "", False, 0, 0, self._told(error))
         return reply.of(request.row)
 
@@ -188,7 +192,7 @@ class EndpointBackend:
             try:
                 return await self._ask(client, messages, options, *how)
             except _RefusedError as error:
-                if error.status not in (400, 422):
+                if error.status not in _NO_SUCH_FIELD:
                     raise
             reply = await self._ask(client, messages, plain, *how)
             log.info("generator=openai url=%s does not tell log-probabilities", self._settings.url)
@@ -349,7 +353,7 @@ def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, list)
         else value
         for name, value in schema.items()
-        if name not in ("title", "default", "minLength", "maxLength")
+        if name not in ("title", "default", "minLength", "maxLength", "minItems", "maxItems")
     }
     if "properties" in plain:
         plain |= {"required": list(plain["properties"]), "additionalProperties": False}

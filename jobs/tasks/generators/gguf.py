@@ -233,9 +233,10 @@ def _describe(file: Path) -> _File:
             return int(found.contents()) if found else 0
 
         heads = number("attention.head_count")
-        size_of_head = number("embedding_length") // heads if heads else 0
+        usual = number("embedding_length") // heads if heads else 0
         # A key and a value for each head and layer.
-        cached = 2 * number("block_count") * (number("attention.head_count_kv") or heads) * size_of_head
+        pair = sum(number(f"attention.{name}_length") or usual for name in ("key", "value"))
+        cached = number("block_count") * (number("attention.head_count_kv") or heads) * pair
         return _File(size, number("context_length"), cached)
     except OSError as error:
         raise GeneratorError(f"generator.model={file} cannot be read: {error.strerror or error}") from error

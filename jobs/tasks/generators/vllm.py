@@ -217,6 +217,7 @@ class _Copy:
 
     async def _reply(self, row: Mapping[str, Any], how: Any) -> dict[str, Any]:
         from vllm.exceptions import VLLMClientError
+        from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
         self._asked += 1
         try:
@@ -226,7 +227,10 @@ class _Copy:
             # Each has what was said so far.
             states = self._engine.generate({"prompt_token_ids": ids}, how, f"{os.getpid()}-{self._asked}")
             said = [state async for state in states][-1].outputs[0]
-        except (VLLMClientError, ValueError, TypeError) as error:  # One that is too long, or that the template refuses.
+        except EngineDeadError:
+            os._exit(1)  # Ray starts this copy again, and gives it what it was asked.
+        except (VLLMClientError, EngineGenerateError, ValueError, TypeError) as error:
+            # One that is too long, or that the template refuses.
             return {"row": row["row"], "error": " ".join(str(error).split())[:_ERROR_LENGTH]}
         chosen = [step[token] for step, token in zip(said.logprobs or (), said.token_ids, strict=bool(said.logprobs))]
         return {

@@ -20,6 +20,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
 from quern.jobs.reasoning.judging.gold import gold_task
+from quern.jobs.reasoning.judging.inputs import judge_input
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.answers.questions import read_questions
@@ -31,7 +32,6 @@ from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import ACCURACY, Dataset, Sweep
-from quern.pipelines.judging.rows import judge_input
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import selected

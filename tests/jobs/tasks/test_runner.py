@@ -16,6 +16,7 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.sources.evidence import Verdict
+from quern.jobs.tasks.generators.completion import reply_of
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Checked, Task
@@ -162,17 +163,20 @@ CLAIM = '{"answers": false, "probability": 1.0}'
 @pytest.mark.parametrize(
     ("pieces", "yes"),
     [
-        (('{"', "answers", '":', " false", ', "probability": 1.0}'), 0.8),
-        (('{"answers": ', "fal", "se", "}"), 0.8),
-        (('{"answers": ', "true", "}"), 0.2),
-        # A reply that quotes the verdict has it only once.
-        (('{"why": "\\"answers\\": true", "answers": ', "false", "}"), 0.8),
+        (('{"', "answers", '":', " false", ', "probability": 1.0}'), 0.2),
+        (('{"answers": ', "fal", "se", "}"), 0.2),
+        # Neither what is quoted nor what is thought aloud is the verdict.
+        (('{"why": "\\"answers\\": true", "answers": ', "false", "}"), 0.2),
+        (('I must return {"answers": ', "true", " or false}</think>", '{"answers": ', "false", "}"), 0.2),
+        # A share of all tokens: it was the likelier of the two all the same.
+        (('{"answers": ', " false", "}", "rare"), 0.5),
         (("I think so",), 1.0),
         ((), 1.0),
     ],
 )
 def test_a_verdict_is_as_probable_as_its_token_not_as_the_model_claims(pieces: tuple[str, ...], yes: float) -> None:
-    chances = tuple((p, math.log(0.2) if p.strip() in ("false", "true", "fal") else -0.01) for p in pieces)
+    said = math.log(0.4 if "rare" in pieces else 0.8)
+    chances = tuple((p, said if p.strip() in ("false", "true", "fal") else -0.01) for p in pieces)
     with Endpoint(lambda n, body: Said(CLAIM, tokens=chances if body["logprobs"] else ())).running() as endpoint:
         (done,) = run_task(VERDICT, [Line("it is")], of(endpoint))
         assert done.output.probability == pytest.approx(yes)
@@ -186,6 +190,24 @@ def test_an_endpoint_that_tells_no_probabilities_is_asked_without_from_then_on()
         done = run_task(VERDICT, LINES, of(endpoint, concurrency=1))
         assert [(one.by, one.output.probability) for one in done] == [("openai", 1.0)] * 4
         assert ["logprobs" in body for body in endpoint.asked] == [True, False, False, False, False]
+
+
+def test_a_row_that_such_an_endpoint_refuses_falls_back_alone() -> None:
+    def refuses(number: int, body: dict[str, Any]) -> Said:
+        if "logprobs" in body:
+            return Said("logprobs are not supported", status=403)
+        return Said("context too long", status=400) if "Fire!" in str(body["messages"]) else Said(CLAIM)
+
+    with Endpoint(refuses).running() as endpoint:
+        endpoint.without = "logprobs"
+        done = run_task(VERDICT, LINES, of(endpoint, concurrency=1, tries=1))
+        assert [one.by for one in done] == ["openai", "rules", "openai", "openai"]
+
+
+@pytest.mark.parametrize("chance", ["1" + "0" * 400, "NaN", '"x"', "null"])
+def test_a_log_probability_that_is_no_number_is_not_told(chance: str) -> None:
+    choice = f'{{"message": {{"content": "{{}}"}}, "logprobs": {{"content": [{{"token": "a", "logprob": {chance}}}]}}}}'
+    assert reply_of(f'{{"choices": [{choice}]}}'.encode()).tokens == ()
 
 
 @pytest.mark.torch

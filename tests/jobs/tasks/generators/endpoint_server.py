@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": f"the model {body['model']} does not exist"}})
             return
         if body["messages"][0]["content"].startswith("Return the smallest JSON"):
-            self._probed()
+            self._probed(body)
             return
         with self.endpoint.answering(body) as number:
             said = self.endpoint.script(number, body)
@@ -92,9 +92,12 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self._send(200, completion(said))
 
-    def _probed(self) -> None:
+    def _probed(self, body: dict[str, Any]) -> None:
         """Answer the small request by which the client tells its own faults from the endpoint's."""
         self.endpoint.probed += 1
+        if self.endpoint.without in body:
+            self._send(400, {"error": {"message": f"{self.endpoint.without} is not supported"}})
+            return
         said = self.endpoint.probe
         if said.hang_up:
             self.close_connection = True
@@ -140,6 +143,7 @@ class Endpoint:
         self.listing: bytes | None = None
         self.key = ""
         self.probe = Said("{}")
+        self.without = ""  # A field that the small request may not have.
         self.probed = 0
         self.asked: list[dict[str, Any]] = []
         self.at_once = self.most_at_once = 0
