@@ -152,4 +152,4 @@ def _weighed(said: Verdict, yes: float) -> Verdict:
     return Verdict(answers=said.answers, probability=yes if said.answers else 1.0 - yes)
 
 
-SCORE: Final = Task("source_score", 2, SCORE_PROMPT, Verdict, verdict, weigh=("answers", _weighed))
+SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict, weigh=("answers", _weighed))

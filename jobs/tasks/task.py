@@ -115,6 +115,7 @@ class Task(Generic[Input, Output]):
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants), *map(dict, self.preface)]),
             "schema": settings_digest(self.schema()),
+            **({"weighed": self.weigh[0]} if self.weigh else {}),
             **generator.results(),
             "model": model_identity(generator),
         }

@@ -85,7 +85,7 @@ class _Entailment:
 def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
     does = _Entailment()
-    return Task("entail", 3, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", _weighed))
+    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", _weighed))
 
 
 def _weighed(_: Entailment, yes: float) -> Entailment:

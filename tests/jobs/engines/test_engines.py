@@ -15,7 +15,7 @@ RATES = {"clean": 0.1, "embed": 0.02}
 
 
 def chosen(name: str, kind: str, missing: int, **settings: Any) -> str:
-    job = cast("Job", SimpleNamespace(name=name, engine=kind, by_model=False))
+    job = cast("Job", SimpleNamespace(name=name, engine=kind, by_model=False, gpus=0))
     return Engines(EngineSettings(**settings), rates=RATES).choose(job, missing).name
 
 
