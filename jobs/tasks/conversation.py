@@ -209,11 +209,12 @@ def probability(reply: Reply, verdict: str) -> float | None:
     Source: P(yes) and P(no) of a validator's verdict, Know Where to Go, eq. 6.
     """
     text = "".join(text for text, _ in reply.tokens)
+    begins = text.rfind(_THOUGHT_ENDS) + 1
     # What a model thinks aloud before its reply is no verdict; of a name that is written twice JSON takes the last.
-    found = [*re.finditer(rf'(?<!\\)"{verdict}"\s*:\s*(?=true|false)', text[text.rfind(_THOUGHT_ENDS) + 1 :])]
+    found = [*re.finditer(rf'(?<!\\)"{verdict}"\s*:\s*(?=true|false)', text[begins:])]
     if not found:
         return None
-    at = text.rfind(_THOUGHT_ENDS) + 1 + found[-1].end()
+    at = begins + found[-1].end()
     ends = accumulate(len(text) for text, _ in reply.tokens)
     said = next(math.exp(chance) for (_, chance), end in zip(reply.tokens, ends, strict=True) if end > at)
     return max(0.5, said)

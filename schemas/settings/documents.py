@@ -82,7 +82,7 @@ class CleanSettings(Group):
     )
     ocr: bool = Field(
         False,
-        description="Whether scanned pages of PDF files are read (OCR, extra `ocr`; some 3 s a page on 2 cores). Each "
+        description="Whether scanned pages of PDF files are read (OCR, extra `ocr`; some 6 s a page on one core). Each "
         "adds `clean.seconds_per_page` to the limit of its file.",
     )
     max_pages: Positive = Field(5_000, description="A PDF file of more pages is rejected as `too_long`.")

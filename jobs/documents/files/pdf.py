@@ -95,7 +95,7 @@ def read_pdf(
     }
 
 
-def _page(document: pypdfium2.PdfDocument, number: int, recognise: Callable[[Any], Page] | None = None) -> Page | None:
+def _page(document: pypdfium2.PdfDocument, number: int, recognise: Callable[[Any], Page] | None) -> Page | None:
     """What stands on a page; None where it cannot be read."""
     try:
         page = document[number]

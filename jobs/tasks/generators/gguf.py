@@ -105,6 +105,7 @@ class GgufBackend:
         """
         pipeline = self._load()
         config, room = self._config(schema), self._room()
+        config.logprobs = int(tokens)
         open_requests: dict[int, _Open] = {}
         started, told, done, written = time.monotonic(), time.monotonic(), 0, 0
         # `requests` may have further ones after it had none, as soon as replies were taken.
@@ -179,7 +180,6 @@ class GgufBackend:
         settings = self._settings
         config = openvino_genai.GenerationConfig()
         config.max_new_tokens, config.apply_chat_template = settings.max_tokens, False
-        config.logprobs = 1
         config.eos_token_id = self._pipeline.get_tokenizer().get_eos_token_id()
         config.do_sample = bool(settings.temperature)
         if settings.temperature:

@@ -155,7 +155,7 @@ def _answer(
     """Say what the model replies to the requests in `files`, in the process that drives Ray."""
     import ray
 
-    left, running = iter(files), {}
+    left, running, sampling = iter(files), {}, _sampling(settings, schema, tokens)
     try:
         copies = held({**_engine(settings), "copies": settings.replicas}, lambda: _copies(settings))
         # The second file of a copy waits in it, so that its batch stays full while a first one ends.
@@ -163,7 +163,7 @@ def _answer(
         while True:
             while idle and (file := next(left, None)) is not None:
                 copy = idle.pop(0)
-                running[copy.answer.remote(str(file), _sampling(settings, schema, tokens))] = copy
+                running[copy.answer.remote(str(file), sampling)] = copy
             if not running:
                 return
             (done,), _ = ray.wait([*running])
@@ -209,10 +209,11 @@ class _Copy:
     async def answer(self, file: str, sampling: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Replies to the requests of a file, each a row."""
         from vllm import SamplingParams
-        from vllm.sampling_params import StructuredOutputsParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         held_to = StructuredOutputsParams(**sampling["structured"]) if sampling["structured"] else None
-        how = SamplingParams(**sampling["sampling"], structured_outputs=held_to)
+        whole = RequestOutputKind.FINAL_ONLY
+        how = SamplingParams(**sampling["sampling"], structured_outputs=held_to, output_kind=whole)
         return await asyncio.gather(*(self._reply(row, how) for row in pq.read_table(file).to_pylist()))
 
     async def _reply(self, row: Mapping[str, Any], how: Any) -> dict[str, Any]:
@@ -224,9 +225,8 @@ class _Copy:
             ids = self._tokenizer.apply_chat_template(
                 row["messages"], add_generation_prompt=True, tokenize=True, return_dict=False, **self._chat
             )
-            # Each has what was said so far.
-            states = self._engine.generate({"prompt_token_ids": ids}, how, f"{os.getpid()}-{self._asked}")
-            said = [state async for state in states][-1].outputs[0]
+            outputs = self._engine.generate({"prompt_token_ids": ids}, how, f"{os.getpid()}-{self._asked}")
+            (said,) = [output.outputs[0] async for output in outputs]
         except EngineDeadError:
             os._exit(1)  # Ray starts this copy again, and gives it what it was asked.
         except (VLLMClientError, EngineGenerateError, ValueError, TypeError) as error:
