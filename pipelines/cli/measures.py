@@ -313,3 +313,23 @@ def evaluate_extraction(
         return
     for name, value in figures.items():
         typer.echo(f"{name:<12} {value:.4f}" if isinstance(value, float) else f"{name:<12} {value}")
+
+
+@app.command(
+    epilog="Examples:  quern convert hotpot_dev_distractor_v1.json --out hotpotqa/    "
+    "quern convert MultiHopRAG.json corpus.json --out multihop_rag/    "
+    "quern build hotpotqa/documents.jsonl -w WH && quern evaluate hotpotqa/questions.jsonl -w WH --types"
+)
+def convert(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="All files of one dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder for documents.jsonl and questions.jsonl.")],
+    as_json: cli.AsJson = False,
+) -> None:
+    """Turn HotpotQA, 2WikiMultihopQA, MuSiQue or MultiHop-RAG into documents to build of and questions to measure with.
+
+    BEIR folders need no conversion: `quern build FOLDER`, then `quern evaluate --beir FOLDER`.
+    """
+    from quern.pipelines.evaluation.datasets import convert as run_conversion
+
+    counts = run_conversion(files, out)
+    print_json(counts) if as_json else typer.echo(" ".join(f"{name}={count}" for name, count in counts.items()))

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.packed import DamagedError
@@ -71,12 +71,42 @@ def _json_page(line: bytes, name: str, number: int, settings: IngestSettings) ->
 def _json_values(
     stream: io.BufferedReader[Utf8Lines], name: str, settings: IngestSettings
 ) -> Iterator[Row | FileReject]:
-    """The documents of arrays, or of objects one after the other; each is told by its first line.
+    """The documents of arrays, or of objects one after the other; each is told by its first line."""
+    documents = 0
+    try:
+        for line, value, text in json_values(stream, settings.max_page_bytes):
+            documents += 1
+            yield from document_pages(value, text.encode("utf-8", "ignore"), name, line, settings)
+    except UnreadableValueError as error:
+        yield FileReject(f"{name}:{error.line}", error.reason, f"{error}; the rest is not read")
+        while stream.read1(_BLOCK):  # Damage of a compressed file further on is told too.
+            pass
+    else:
+        if not documents:
+            yield FileReject(name, "empty", "the array has no objects", name)
 
-    Of one value no more than a page may have is held in memory. After one that cannot be read nothing is.
+
+class UnreadableValueError(ValueError):
+    """Text that is no JSON, or a value that is too large.
+
+    Attributes:
+        line: Its first line, from 1.
+        reason: Code of the reject.
+    """
+
+    def __init__(self, line: int, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.line, self.reason = line, reason
+
+
+def json_values(stream: io.BufferedIOBase, limit: int) -> Iterator[tuple[int, Any, str]]:
+    """The values of arrays or of JSON lines, each with its first line and its text; `limit` bytes of one are held.
+
+    Raises:
+        UnreadableValueError: A value cannot be read; after it nothing is. Or the array is not closed.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-    held, at, line, documents = "", 0, 1, 0
+    held, at, line = "", 0, 1
     ended = is_open = False
     while True:
         between = _BETWEEN.match(held, at)[0]  # type: ignore[index]  # It matches the empty text too.
@@ -87,21 +117,15 @@ def _json_values(
         try:
             value, end = _DECODER.raw_decode(held, at)
         except (ValueError, RecursionError) as error:
-            longest = len(held) - at > settings.max_page_bytes
+            longest = len(held) - at > limit
             if ended or longest or isinstance(error, RecursionError):
-                reason = "too_large" if longest else "invalid_json"
                 detail = getattr(error, "msg", None) or str(error)
-                yield FileReject(f"{name}:{line}", reason, f"{detail}; the rest is not read")
-                while stream.read1(_BLOCK):
-                    pass
-                return
+                reason = "too_large" if longest else "invalid_json"
+                raise UnreadableValueError(line, reason, detail) from None
             piece = stream.read1(max(_BLOCK, len(held) - at))
             held, at, ended = held[at:] + decoder.decode(piece, not piece), 0, not piece
             continue
-        documents += 1
-        yield from document_pages(value, held[at:end].encode("utf-8", "ignore"), name, line, settings)
+        yield line, value, held[at:end]
         at, line = end, line + held.count("\n", at, end)
     if is_open:
-        yield FileReject(f"{name}:{line}", "invalid_json", "the array is not closed: the file is cut")
-    if not documents:
-        yield FileReject(name, "empty", "the array has no objects", name)
+        raise UnreadableValueError(line, "invalid_json", "the array is not closed: the file is cut")

@@ -29,6 +29,7 @@ COMMANDS = (
     "answer",
     "answers diff",
     "evaluate",
+    "convert",
     "evaluate-extraction",
     "recipes",
     "sweep",
