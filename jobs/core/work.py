@@ -33,7 +33,8 @@ PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
 _STYLE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 # What py4j and Spark say before the fault itself: which call, which stage, which task.
 _CALLED: Final = re.compile(r"An error occurred while calling [^\n]*\n: ")
-_LOST: Final = re.compile(r"\bmost recent failure: Lost task [^()\n]*\([^()\n]*\) \([^()\n]*\): ")
+_LOST: Final = re.compile(r"\bmost recent failure: Lost task [^()\n]*\([^()\n]*\) \((\S+) executor (\S+)[^()\n]*\): ")
+_LONGEST: Final = 500
 _JAVA_FRAMES: Final = re.compile(r"\n(?:Driver stacktrace:|[ \t]+at )")
 # Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
 _FAULTS = (OSError, MemoryError, MachineFaultError)
@@ -122,9 +123,11 @@ def stopped(engine: str, work: Work, error: Exception) -> EngineError:
 
 
 def in_short(said: str) -> str:
-    """What an engine's error says, without frames and on one line; at most 300 characters."""
-    raised = _raised(_STYLE.sub("", said))
-    return " ".join("".join(c if c.isprintable() else " " for c in raised).split())[:300]
+    """What an engine's error says, without frames and on one line; at most `_LONGEST` characters."""
+    plain = _STYLE.sub("", said)
+    lost = _LOST.search(plain)
+    raised = _raised(plain) + (f" (on node {lost[1]})" if lost and lost[2] != "driver" else "")
+    return " ".join("".join(c if c.isprintable() else " " for c in raised).split())[:_LONGEST]
 
 
 def did_not_start(engine: str, said: str, address: str) -> EngineError:

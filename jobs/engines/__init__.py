@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Final, cast
 
@@ -37,6 +38,7 @@ class Engines:
         generator: Callable[[EngineSettings, RayEngine], Engine] | None = None,
         preload: Sequence[str] = (),
         rates: Mapping[str, float] | None = None,
+        folder: Path | None = None,
     ) -> None:
         """The engines of these settings, none of them started.
 
@@ -45,6 +47,7 @@ class Engines:
             generator: Makes what runs jobs of language models, given the build's Ray.
             preload: What Spark's workers import once for all.
             rates: Seconds that a row of a job takes, by the job's name, for `auto`.
+            folder: What the nodes of a cluster are to see as this machine does.
 
         Raises:
             EngineError: Spark is asked for, and there is no Java.
@@ -61,8 +64,8 @@ class Engines:
         self._engines: dict[str, Engine] = {}
         self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
             "local": LocalEngine,
-            "spark": partial(SparkEngine, preload=tuple(preload)),
-            "ray": RayEngine,
+            "spark": partial(SparkEngine, preload=tuple(preload), folder=folder),
+            "ray": partial(RayEngine, folder=folder),
         }
         if generator is not None:
             self._makers["generator"] = lambda given: generator(given, cast("RayEngine", self._engine("ray")))

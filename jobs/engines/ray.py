@@ -9,6 +9,7 @@ import errno
 import json
 import logging
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,8 +18,9 @@ import psutil
 import pyarrow as pa
 
 from quern.indexes.disk import DiskFault, disk_fault, free_bytes
-from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, did_not_start, died, stopped
+from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, did_not_start, died, in_short, stopped
 from quern.jobs.engines.child import Call, Child, ChildDiedError, results
+from quern.jobs.engines.nodes import asked, check, describing, see_that_it_listens
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.errors import QuernError
 from quern.schemas.extras import require
@@ -41,13 +43,19 @@ _VITAL: Final = ("gcs_server", "raylet")
 _LEAST_BYTES: Final = 1 << 20
 
 
+_NO_ANSWER: Final = "the head did not answer"
+_ALIKE: Final = "all nodes and this machine need one version of Ray and Python, and one RAY_AUTH_MODE and token"
+_NO_NODE: Final = "not all nodes answered: `ray status` and the logs of the nodes say why"
+
+
 class RayEngine:
     """Runs jobs as `map_batches` of Ray Data on actors that hold the model, started on first use."""
 
     name = "ray"
 
-    def __init__(self, settings: EngineSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: EngineSettings, folder: Path | None = None) -> None:
+        """A Ray that is not started; the nodes of a cluster are to see `folder` as this machine does."""
+        self._settings, self._folder = settings, folder
         self._child: Child | None = None
         self._vital: dict[str, psutil.Process] = {}
         self._scratch: Scratch | None = None
@@ -143,6 +151,8 @@ class RayEngine:
         log.info("engine=ray address=%s starting", address or "local")
         environment = {name: os.environ.get(name, value) for name, value in _ENVIRONMENT.items()}
         options: dict[str, Any] = {"address": address}
+        if address and address != "auto":
+            see_that_it_listens("Ray", address)
         if not address:
             self._scratch = Scratch("ray", short=True)
             environment |= {**self._scratch.mark, **_ONE_MACHINE}
@@ -155,21 +165,49 @@ class RayEngine:
             }
         try:
             child = self._child = Child(**environment)
-            child.begin(_init, options)
-            list(results([child]))
-            if not address:
+            child.begin(_init, options | self._settings.ray_init)
+            list(results([child], check=self._until(_NO_ANSWER)))
+            if address:
+                self._look_at_nodes(child)
+            else:
                 started = {process.name(): process for process in psutil.Process(child.process.pid).children()}
                 self._vital = {name: process for name, process in started.items() if name in _VITAL}
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
             no_room = self._no_room()
+            if self._child is not None:
+                self._child.close()  # It has not joined: there is nothing to leave in order.
+                self._child = None
             self.close()
             if no_room is not None:
                 raise EngineError("Ray did not start") from no_room
-            raise did_not_start("Ray", str(error), address) from error
+            said = str(getattr(error, "strerror", None) or error)
+            alike = f"; {_ALIKE}" if address and not isinstance(error, EngineError) else ""
+            raise did_not_start("Ray", in_short(said) + alike, address) from error
         except BaseException:
             self.close()
             raise
         return child
+
+    def _look_at_nodes(self, child: Child) -> None:
+        """See that the nodes can work.
+
+        Raises:
+            EngineError: Some cannot.
+        """
+        with asked(self._folder) as given:
+            child.begin(_describe, *given)
+            nodes = list(results([child], check=self._until(_NO_NODE)))
+            check(describing(*given)(None), nodes, self._folder)
+
+    def _until(self, fault: str) -> Callable[[], None]:
+        """What raises, once a cluster has had its time to answer."""
+        seconds, began = self._settings.cluster_seconds, time.monotonic()
+
+        def look() -> None:
+            if self._settings.ray_address and time.monotonic() - began > seconds:
+                raise EngineError(f"within {seconds} s (engine.cluster_seconds) {fault}")
+
+        return look
 
     def _no_room(self) -> OSError | None:
         """The fault of a disk that has no room for the files of a local Ray: Ray tells it as a timeout."""
@@ -212,6 +250,30 @@ def _init(_items: object, _say: object, options: dict[str, Any]) -> None:
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
 
 
+def _describe(_items: object, say: Callable[[Any], None], probe: str, packages: list[str]) -> None:
+    """Say what each node is like that has cores."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    look = ray.remote(num_cpus=0, max_retries=0)(describing(probe, packages))
+    nodes = _nodes()
+    on = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
+    asked = [look.options(scheduling_strategy=strategy).remote(None) for strategy in on]
+    for node, answer in zip(nodes, asked, strict=True):
+        try:
+            say(ray.get(answer))
+        except ray.exceptions.RayError:
+            if node in _nodes():  # Else it left meanwhile, and is given nothing.
+                raise
+
+
+def _nodes() -> list[str]:
+    """Ids of the nodes that have cores."""
+    import ray
+
+    return [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+
+
 _held: dict[str, Any] = {}
 
 
@@ -245,18 +307,19 @@ def _compute(_items: object, _say: object, work: Work) -> None:
 
     if work.job.engine == "model":
         let_go()
-    # One actor a GPU or a node: a model uses all cores of its node.
     gpus = work.job.gpus
-    workers = len([n for n in ray.nodes() if n["Alive"]])
-    if gpus and not (workers := int(ray.cluster_resources().get("GPU", 0)) // gpus):
+    if gpus and ray.cluster_resources().get("GPU", 0) < gpus:
         raise EngineError(f"the job {work.job.name} is to run on GPUs, and Ray has none; set the device to cpu")
+    # One actor a GPU or a node, as a model uses all cores of its node; as many as files wait for, also on nodes that
+    # join later. One core of a node stays free for what feeds them.
+    cores = min(int(node["Resources"].get("CPU", 0)) or 1 for node in ray.nodes() if node["Alive"])
     files = [{"file": str(p)} for p in work.files]
     parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
         _ray_actor(work),
         batch_size=1,
         batch_format="pyarrow",
-        compute=ray.data.ActorPoolStrategy(size=min(workers, len(files))),
-        num_cpus=0 if gpus else 1,
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=len(files)),
+        num_cpus=0 if gpus else max(1, cores - 1),
         num_gpus=gpus or None,
     )
     try:

@@ -26,12 +26,18 @@ import pyarrow as pa
 from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, did_not_start, stopped
 from quern.jobs.engines.guard import MARK
+from quern.jobs.engines.nodes import asked, check, describing, see_that_it_listens
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.extras import MissingExtraError, require
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
 
+_GAVE_UP: Final = (
+    "its Java process ended at once; what it wrote above says why, and engine.spark_memory and engine.spark_conf are "
+    "what it was given"
+)
+_WITH_DRIVER: Final = 2  # Spark counts the driver among its executors.
 _PART_DDL: Final = "part string, inputs bigint"
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
 """Variable by which `.spark_daemon` is told what to import."""
@@ -53,9 +59,16 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, settings: EngineSettings, preload: Sequence[str] = ()) -> None:
-        """Args: `preload` names modules that the process which workers are forked from imports once for all."""
-        self._settings = settings
+    def __init__(self, settings: EngineSettings, preload: Sequence[str] = (), folder: Path | None = None) -> None:
+        """A session that is not started.
+
+        Args:
+            settings: How it is started.
+            preload: Modules that the process which workers are forked from imports once for all.
+            folder: What the nodes of a cluster are to see as this machine does.
+        """
+        self._settings, self._folder = settings, folder
+        self._doing = ""
         self._preload = preload
         self._session: Any = None
         self._scratch: Scratch | None = None
@@ -71,17 +84,44 @@ class SparkEngine:
             threading.Thread(target=self._start, args=(self._starting,), name="spark-start", daemon=True).start()
 
     def _start(self, ended: threading.Event) -> None:
+        session = None
         try:
             self._scratch = Scratch("spark")
+            self._doing = "the master does not accept this program: it must be a Spark master, of the same version"
             session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
-            warm(session, core_count(self._settings))
+            if on_cluster(self._settings):
+                self._look_at_nodes(session)
+            else:
+                warm(session, core_count(self._settings))
             self._session = session
         except (EngineError, MissingExtraError, OSError) as error:
             self._failed = error
         except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
             self._failed = _said(error)
         finally:
+            if session is not None and self._session is None:
+                _stop(session)
             ended.set()
+
+    def _look_at_nodes(self, session: Any) -> None:
+        """See that the nodes can work.
+
+        Raises:
+            EngineError: Some cannot.
+        """
+        context = session.sparkContext
+        self._doing = (
+            "no executor came: the master's page says what workers lack, free cores or memory (spark.executor.memory), "
+            "or a way to this machine (spark.driver.host), all of which engine.spark_conf can set"
+        )
+        while len(context._jsc.sc().statusTracker().getExecutorInfos()) < _WITH_DRIVER:
+            time.sleep(0.1)
+        self._doing = "its executors do not answer: their logs on the workers say why"
+        # As many tasks as there are cores, which run at once, so that each executor has some.
+        with asked(self._folder) as given:
+            describe = describing(*given)
+            tasks = range(context.defaultParallelism)
+            check(describe(None), context.parallelize(tasks, len(tasks)).map(describe).collect(), self._folder)
 
     @property
     def ready(self) -> bool:
@@ -96,13 +136,29 @@ class SparkEngine:
         """
         self.begin()
         if self._starting is not None:
-            self._starting.wait()
+            self._wait(self._starting)
             self._starting = None
         if self._failed is not None:
             failed, self._failed = self._failed, None
             if isinstance(failed, EngineError | MissingExtraError):
                 raise failed
             raise did_not_start("Spark", str(failed), self._settings.spark_master) from failed
+
+    def _wait(self, ended: threading.Event) -> None:
+        """Wait until the session has started or failed; a cluster has its time from when Java runs here.
+
+        Raises:
+            EngineError: The time is over.
+        """
+        seconds, began = self._settings.cluster_seconds, None
+        while not ended.wait(0.1):
+            if began is None and on_cluster(self._settings) and _java_runs():
+                began = time.monotonic()
+            if began is not None and time.monotonic() - began > seconds:
+                doing = self._doing
+                self.close()
+                said = f"within {seconds} s (engine.cluster_seconds) {doing}"
+                raise did_not_start("Spark", said, self._settings.spark_master)
 
     def session(self) -> Any:
         """The Spark session, for work that needs a shuffle.
@@ -166,6 +222,17 @@ class SparkEngine:
             scratch.close()
 
 
+def on_cluster(settings: EngineSettings) -> bool:
+    """Whether Spark is to run on other machines than this."""
+    return bool(settings.spark_master) and not settings.spark_master.startswith("local")
+
+
+def _java_runs() -> bool:
+    """Whether Spark's Java process of this one has come so far that it can be asked."""
+    context = sys.modules.get("pyspark.core.context")
+    return context is not None and context.SparkContext._gateway is not None
+
+
 def _said(error: Exception) -> Exception:
     """What an error of Spark's says, while there is a Java process to say it; one of the system's says it later too."""
     return error if isinstance(error, OSError) else RuntimeError(said_by(error))
@@ -174,6 +241,7 @@ def _said(error: Exception) -> Exception:
 def _stop(session: Any | None) -> None:
     """Stop a session, or what there is of one that did not start, and its Java process."""
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     try:
         if session is not None:
@@ -184,8 +252,8 @@ def _stop(session: Any | None) -> None:
         log.info("engine=spark did not stop by itself: %s", error)
     finally:
         _end_java()
-        SparkContext._gateway = None
-        SparkContext._jvm = None
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = None  # `stop` leaves it, where Java is gone.
 
 
 def warm(session: Any, tasks: int) -> None:
@@ -237,14 +305,17 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
             f"spark.executorEnv.{PRELOAD}": ",".join(preload),
             **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
         }
+    elif master != "yarn":
+        see_that_it_listens("Spark", master)
     builder = SparkSession.builder.master(master).appName("quern")
-    for name, value in conf.items():
+    for name, value in (conf | settings.spark_conf).items():
         builder = builder.config(name, value)
     log.info("engine=spark master=%s starting", master)
     try:
         return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - of many kinds, which all mean that it did not start
-        raise did_not_start("Spark", said_by(error), settings.spark_master) from _said(error)
+        said = _GAVE_UP if "JAVA_GATEWAY_EXITED" in (told := said_by(error)) else told
+        raise did_not_start("Spark", said, settings.spark_master) from _said(error)
     except BaseException:
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()

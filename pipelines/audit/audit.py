@@ -140,7 +140,7 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
     started = time.monotonic()
     chosen = (subject.stages, subject.shares, subject.limits(settings))
     if settings.audit.engine == "spark":
-        engine = SparkEngine(settings.engine)
+        engine = SparkEngine(settings.engine, folder=warehouse.audits)
         try:
             found = audit(*chosen, engine.session())
         finally:

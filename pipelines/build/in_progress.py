@@ -312,7 +312,10 @@ def new_run(
     if settings.engine.engine == "auto":
         known = busiest(warehouse.whole_manifests()[::-1], "job")
         rates = {job: record.seconds / record.computed for job, record in known.items() if record.computed}
-    with Engines(settings.engine, GeneratorEngine, preload, rates) as engines, StageWriter(rejects, REJECTS) as writer:
+    with (
+        Engines(settings.engine, GeneratorEngine, preload, rates, work) as engines,
+        StageWriter(rejects, REJECTS) as writer,
+    ):
         yield Run(
             build_id=build_id,
             memo=warehouse.memo,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -20,8 +20,19 @@ class EngineSettings(Group):
     cores: int = Field(0, ge=0, description="Cores to use; 0 for all.")
     spark_master: str = Field("", description="Spark master, which then does CPU jobs; empty for local[cores].")
     spark_memory: str = Field("1g", description="Heap of the Spark driver.")
+    spark_conf: dict[str, str] = Field(
+        {},
+        description="Further configuration of Spark, such as {spark.executor.memory: 4g}. Manifests keep it: no "
+        "secrets.",
+    )
     ray_address: str = Field(
         "", description="Ray cluster, which then embeds and searches neighbours by partitions; empty for this machine."
+    )
+    ray_init: dict[str, Any] = Field(
+        {}, description="Further arguments of `ray.init`, such as {namespace: nightly}. Manifests keep it: no secrets."
+    )
+    cluster_seconds: Positive = Field(
+        25, description="Seconds for a cluster to answer; more where it starts its workers first (YARN, Kubernetes)."
     )
     ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
     batch_rows: Positive = Field(1024, description="Rows read at a time.")

@@ -1,0 +1,148 @@
+"""Clusters on this machine for tests: Spark standalone with workers, Ray with a second node."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pyspark
+
+_LOOPBACK = "127.0.0.1"
+
+
+class Daemon:
+    """A process that runs until it is stopped, and what it wrote."""
+
+    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> None:
+        self.log = log
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                command, stdout=out, stderr=out, env={**os.environ, **environment}, start_new_session=True
+            )
+
+    def says(self, pattern: str, seconds: float = 60.0) -> re.Match[str]:
+        """What it wrote that matches, once it did."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and self.process.poll() is None:
+            if found := re.search(pattern, self.log.read_text("utf-8", "replace")):
+                return found
+            time.sleep(0.1)
+        raise AssertionError(f"it did not say {pattern}: {self.log.read_text('utf-8', 'replace')[-2000:]}")
+
+    def stop(self) -> None:
+        """End it and its children."""
+        for process in (*self.process_tree(), self.process):
+            try:
+                process.send_signal(signal.SIGKILL)
+            except (psutil.NoSuchProcess, ProcessLookupError):
+                continue
+        self.process.wait(10)
+
+    def process_tree(self) -> list[psutil.Process]:
+        """Its children."""
+        try:
+            return psutil.Process(self.process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+
+@contextmanager
+def spark_standalone(
+    folder: Path, workers: Sequence[str] = ("true", "true"), cores: int = 1
+) -> Iterator[tuple[str, list[Daemon]]]:
+    """A master and workers: the master's address, and the workers.
+
+    Args:
+        folder: For logs and what workers write.
+        workers: For each worker a command of the shell that it runs first, in a mount namespace of its own.
+        cores: Of each worker.
+    """
+    java = Path(pyspark.__file__).parent
+    run = [str(java / "bin" / "spark-class")]
+    known = {"SPARK_LOCAL_IP": _LOOPBACK, "SPARK_HOME": str(java), "PYSPARK_PYTHON": sys.executable}
+    named = "org.apache.spark.deploy.{}"
+    master = Daemon(
+        [*run, named.format("master.Master"), "--host", _LOOPBACK, "--port", "0", "--webui-port", "0"],
+        folder / "master.log",
+        known,
+    )
+    started = [master]
+    try:
+        address = master.says(r"Starting Spark master at (spark://\S+)")[1]
+        limits = ["--cores", str(cores), "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]
+        for number, before in enumerate(workers):
+            command = " ".join([*run, named.format("worker.Worker"), *limits, "--host", _LOOPBACK, address])
+            apart = ["unshare", "--mount"] if before.startswith("mount") else []
+            shell = [*apart, "sh", "-c", f"{before} && exec {command}"]
+            started.append(Daemon(shell, folder / f"worker{number}.log", known))
+        for worker in started[1:]:
+            worker.says("Successfully registered with master")
+        yield address, started[1:]
+    finally:
+        for daemon in started[::-1]:
+            daemon.stop()
+
+
+_NAMESPACE, _HEAD, _NODE = "quern-node", "10.123.9.1", "10.123.9.2"
+_LINK = (
+    f"ip netns add {_NAMESPACE}",
+    f"ip link add quern0 type veth peer name quern1 netns {_NAMESPACE}",
+    f"ip addr add {_HEAD}/24 dev quern0",
+    "ip link set quern0 up",
+    f"ip -n {_NAMESPACE} addr add {_NODE}/24 dev quern1",
+    f"ip -n {_NAMESPACE} link set quern1 up",
+    f"ip -n {_NAMESPACE} link set lo up",
+)
+
+
+@contextmanager
+def ray_of_two_nodes(folder: Path, before: str = "true", auth: str = "disabled") -> Iterator[tuple[str, list[Daemon]]]:
+    """A head and a second node, which has a network and a host name of its own: the head's address, and both.
+
+    Args:
+        folder: For logs.
+        before: A command of the shell that the second node runs first, in a mount namespace of its own.
+        auth: Ray's mode of authentication.
+    """
+    ray = str(Path(sys.executable).with_name("ray"))
+    known = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": auth, "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1"}
+    limits = "--num-cpus 1 --object-store-memory 80000000 --block --disable-usage-stats"
+    head = f"{ray} start --head --node-ip-address {_HEAD} --port 6399 --include-dashboard false {limits}"
+    join = f"{ray} start --address {_HEAD}:6399 --node-ip-address {_NODE} {limits}"
+    node = f"hostname quern-node2 && {before} && exec {join}"
+    started = []
+    short = tempfile.mkdtemp(prefix="qr-", dir="/tmp")  # The paths of Ray's sockets may have 107 bytes.
+    _unlink()
+    try:
+        for command in _LINK:
+            subprocess.run(command.split(), check=True, timeout=10)
+        started.append(
+            Daemon(
+                [*head.split(), "--temp-dir", tempfile.mkdtemp(prefix="qr-", dir="/tmp")], folder / "head.log", known
+            )
+        )
+        started[0].says("Ray runtime started")
+        apart = ["ip", "netns", "exec", _NAMESPACE, "unshare", "--uts", "--mount", "sh", "-c", node]
+        started.append(Daemon(apart, folder / "node.log", known))
+        started[1].says("Ray runtime started")
+        yield f"{_HEAD}:6399", started
+    finally:
+        for daemon in started[::-1]:
+            daemon.stop()
+        _unlink()
+        shutil.rmtree(short, ignore_errors=True)
+
+
+def _unlink() -> None:
+    for command in (f"ip netns del {_NAMESPACE}", "ip link del quern0"):
+        subprocess.run(command.split(), check=False, capture_output=True, timeout=10)
