@@ -18,15 +18,15 @@ from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
-from quern.jobs.reasoning.citing.inputs import citing_inputs
-from quern.jobs.reasoning.citing.task import citing_task, recited
+from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs
+from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
 from quern.jobs.tasks.remembered import Kept
 from quern.jobs.tasks.runner import Reasoner
 from quern.schemas.settings import Settings
 
-_VERSION: Final = 3  # Raised when conclusions are made of other parts; these have versions of their own.
+_VERSION: Final = 4  # Raised when conclusions are made of other parts; these have versions of their own.
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,15 @@ class Conclusion(BaseModel):
         return Judgement(self.probability, self.reason, self.detail)
 
     def answer(self, draft: Draft) -> Draft:
-        """The answer drafted as `draft` as it is given: with the sentences that support it, empty if it is refused."""
+        """The answer drafted as `draft` as it is given: with the sentences that support it, empty if it is refused.
+
+        What is said behind the short answer without a citation, a heading or a word or two, is left out.
+        """
         if self.judgement.refused:
             return Draft(sentences=[])
-        rows = zip(draft.sentences, self.cited, strict=True)
-        return Draft(sentences=[s.model_copy(update={"rests_on": [*numbers]}) for s, numbers in rows])
+        rows = enumerate(zip(draft.sentences, self.cited, strict=True))
+        kept = [s.model_copy(update={"rests_on": [*numbers]}) for n, (s, numbers) in rows if numbers or not n]
+        return Draft(sentences=kept)
 
     def timeline(self, given: AnswerInput) -> list[ToldEvent]:
         """The events of the evidence of `given` that bear on its question."""
@@ -141,10 +145,18 @@ class Concluder:
         ]
 
     def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts with the sentences of the evidence that support each of theirs."""
+        """The drafts with the sentences of the evidence that support each of theirs.
+
+        Where none is found, as of a table's row that is shown with its headers, these are what it was drafted from.
+        """
         asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
         cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
-        return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
+        outputs = [[self._or_drafted(one, next(cited).output) for one in of_draft] for of_draft in asked]
+        return [recited(d, of_draft) for d, of_draft in zip(drafts, outputs, strict=True)]
+
+    @staticmethod
+    def _or_drafted(given: CitingInput, found: Cited) -> Cited:
+        return found if found.sources or not given.citable else Cited(sources=given.drafted)
 
     def _aligned(self, inputs: Sequence[AnswerInput]) -> list[list[Alignment]]:
         """The alignment of each question with the best of its evidence."""

@@ -17,7 +17,7 @@ from tests.disks import small_disk
 
 
 def test_a_folder_for_ray_that_is_full_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def timed_out(*_: object) -> None:
+    def timed_out(*_: object, **__: object) -> None:
         raise TimeoutError("The current node timed out during startup.")
 
     monkeypatch.setattr("quern.jobs.engines.ray.results", timed_out)
