@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -52,24 +51,24 @@ def server_at(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     if url := os.environ.get(f"{kind.upper()}_URL"):
         yield kind, url
         return
-    folder = Path(tempfile.mkdtemp(prefix="quern-server-"))  # Others may enter it, unlike pytest's.
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = _started(kind, folder, port)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        for _ in range(100):
-            try:
-                httpx.get(url)
-                break
-            except httpx.TransportError:
-                assert process.poll() is None, (folder / "log").read_text()
-                time.sleep(0.1)
-        yield kind, url
-    finally:
-        process.terminate()
-        process.wait(30)
-        shutil.rmtree(folder)
+    # Others may not enter pytest's own folders.
+    with tempfile.TemporaryDirectory(prefix="quern-server-") as folder:
+        process = _started(kind, Path(folder), port)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            for _ in range(100):
+                try:
+                    httpx.get(url)
+                    break
+                except httpx.TransportError:
+                    assert process.poll() is None, (Path(folder) / "log").read_text()
+                    time.sleep(0.1)
+            yield kind, url
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 @pytest.fixture
