@@ -17,6 +17,9 @@ VLLM_STAMP := $(VLLM)/.installed-$(call hash,requirements-vllm.lock pyproject.to
 # Airflow, in an environment and with a lock of its own: it calls the command, and shares no library with it.
 AIRFLOW := .venv-airflow
 AIRFLOW_STAMP := $(AIRFLOW)/.installed-$(call hash,requirements-airflow.lock)
+# Servers that tests export to, in an environment of their own: the tests run in that of all others.
+ELASTICSEARCH := .venv-elasticsearch
+ELASTICSEARCH_STAMP := $(ELASTICSEARCH)/.installed-$(call hash,requirements-elasticsearch.lock)
 # Tests in two processes, a file in one of them; `make unit WORKERS=` runs them in one, in which a debugger can stop.
 WORKERS := -n 2
 PACKAGES := schemas indexes jobs pipelines
@@ -30,7 +33,7 @@ FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclu
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture reference test test-torch test-gpu test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow install-elasticsearch demo picture reference test test-torch test-gpu test-vllm test-airflow test-elasticsearch lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
@@ -46,6 +49,7 @@ help:
 	@echo "make model   fetch the language model that written answers are measured with (1.1 GB, in ~/.cache/quern)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
+	@echo "make test-elasticsearch   install stand-ins for Elasticsearch and OpenSearch (80 MB, in .venv-elasticsearch) and export to them"
 	@echo "make lock   write the locks anew from pyproject.toml, lock-vllm and lock-airflow theirs;  make clean  remove what was made"
 
 export PYTHON
@@ -87,6 +91,12 @@ install-airflow: $(AIRFLOW_STAMP)
 $(AIRFLOW_STAMP): requirements-airflow.lock
 	@./install.sh $(AIRFLOW) requirements-airflow.lock
 	@rm -f $(AIRFLOW)/.installed-* && touch $@
+
+install-elasticsearch: $(ELASTICSEARCH_STAMP)
+
+$(ELASTICSEARCH_STAMP): requirements-elasticsearch.lock
+	@./install.sh $(ELASTICSEARCH) requirements-elasticsearch.lock
+	@rm -f $(ELASTICSEARCH)/.installed-* && touch $@
 
 demo: install
 	@SECONDS=$$(($$(date +%s) - $(START))) && installed=$$SECONDS && rm -rf $(DEMO) && \
@@ -136,6 +146,11 @@ test-vllm: install-vllm
 test-airflow: install install-airflow
 	@$(AIRFLOW)/bin/python -m pytest --confcutdir tests/with_airflow tests/with_airflow --timeout 900
 
+# Against ELASTICSEARCH_URL and OPENSEARCH_URL where these are set. Without a server they are skipped, with why.
+test-elasticsearch: install-dev
+	@$(MAKE) --no-print-directory install-elasticsearch || echo "no server is installed: what needs one is skipped"
+	@QUERN_TEST_SERVER=$(ELASTICSEARCH) $(BIN)/pytest -rs tests/with_elasticsearch
+
 model: install
 	@PYTHONPATH=. $(BIN)/python -m tests.language_model
 
@@ -172,5 +187,5 @@ lock-vllm:
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 
 clean:
-	@rm -rf $(VENV) $(TORCH) $(VLLM) $(AIRFLOW) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(TORCH) $(VLLM) $(AIRFLOW) $(ELASTICSEARCH) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find $(PACKAGES) airflow_dags tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,6 +34,8 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "engines": lambda: _of_setting("engine", "engine"),
     "audit_engines": lambda: _of_setting("audit", "engine"),
     "scopes": lambda: _of_setting("crawl", "scope"),
+    "search_servers": lambda: _of_setting("elasticsearch", "kind"),
+    "exported": lambda: _in("indexes.served.search_layout").EXPORTABLE,
     "tables": lambda: _in("schemas.tables").TABLES,
     "rows": _rows,
     "steps": lambda: _in("pipelines.build.stage").stage_names(),

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli import answers, builds, judge, measures, pages, rows, snapshots, sources, train
+from quern.pipelines.cli import answers, builds, export, judge, measures, pages, rows, snapshots, sources, train
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
 from quern.pipelines.cli.faults import sentence, tell
@@ -37,7 +37,7 @@ def _quern(
     pass
 
 
-for topic in (builds, pages, answers, sources, measures, judge, rows, snapshots):
+for topic in (builds, pages, answers, sources, measures, judge, rows, snapshots, export):
     app.add_typer(topic.app)
 app.add_typer(answers.runs, name="answers")
 app.add_typer(snapshots.snapshots, name="snapshots")

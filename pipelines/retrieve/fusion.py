@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Positions
+from quern.pipelines.retrieve.ranking import grouped, ranks
 
 Doubles = npt.NDArray[np.float64]
 Part = tuple[Scored, float | Doubles]
@@ -62,6 +63,13 @@ def shares(scored: Scored, questions: int) -> Scored:
     best = np.full(questions, np.finfo(np.float32).tiny)
     np.maximum.at(best, scored.question, scored.score)
     return Scored(scored.question, scored.chunk, (scored.score / best[scored.question]).astype(np.float32))
+
+
+def reciprocal_ranks(parts: Sequence[Scored], questions: int, chunks: int, constant: int = 60) -> Scored:
+    """Sum of 1 / (constant + rank) over the parts, ranks from 1 (Cormack, Clarke and Büttcher 2009)."""
+    shared = [(s.question, s.chunk, 1 / (constant + 1 + ranks(s, questions))) for s in parts]
+    question, chunk, score = (np.concatenate(column) for column in zip(*shared, strict=True))
+    return grouped(question, chunk, score, chunks, "sum")
 
 
 def _columns(

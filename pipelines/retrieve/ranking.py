@@ -39,7 +39,7 @@ def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) ->
     return grouped(reached.question, owner[reached.node], reached.similarity, chunks, score)
 
 
-def grouped(question: Positions, column: Positions, values: Floats, columns: int, score: str) -> Scored:
+def grouped(question: Positions, column: Positions, values: Floats | Doubles, columns: int, score: str) -> Scored:
     """One score per (question, column) from all `values` of that pair: their `mean`, `max` or `sum`."""
     width = max(columns, 1)
     distinct, segment = np.unique(question * width + column, return_inverse=True)

@@ -59,6 +59,8 @@ class Table:
     # Column to the table whose key it holds, or null.
     references: Mapping[str, str] = field(default_factory=dict, hash=False)
     indexes: tuple[str, ...] = ()  # Columns by which rows of a served table are looked up.
+    prose: tuple[str, ...] = ()  # Columns of running text, in which a search server looks for words.
+    words: str = ""  # Column of words that are cut for full-text search, separated by single spaces.
     derived: tuple[Derived, ...] = ()  # Columns that the audit computes.
     expects: tuple[Expected, ...] = ()  # What must hold of it, beside its schema, keys and references.
     empty: Severity | None = "critical"  # What it is when the table has no rows; None for nothing out of the ordinary.

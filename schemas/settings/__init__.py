@@ -39,6 +39,7 @@ from quern.schemas.settings.search import (
     QuestionSettings,
     RerankSettings,
     RetrieveSettings,
+    SearchServerSettings,
     SearchSettings,
     SourcingSettings,
 )
@@ -46,11 +47,10 @@ from quern.schemas.settings.tree import Settings, changes_results, results
 
 __all__ = [
     "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CleanSettings",
-    "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings",
-    "EngineSettings", "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings",
-    "GeneratorSettings", "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings",
-    "LinkSettings", "MemoSettings", "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive",
-    "QualitySettings", "QuestionSettings", "RerankSettings", "RetrieveSettings", "RunSettings", "SearchSettings",
-    "Settings", "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results",
-    "results",
+    "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings", "EngineSettings",
+    "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings", "GeneratorSettings", "GraphSettings",
+    "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings", "LinkSettings", "MemoSettings",
+    "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive", "QualitySettings", "QuestionSettings",
+    "RerankSettings", "RetrieveSettings", "RunSettings", "SearchServerSettings", "SearchSettings", "Settings",
+    "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results", "results",
 ]  # fmt: skip

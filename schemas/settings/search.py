@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -61,10 +62,10 @@ class RetrieveSettings(Group):
     The weights were chosen on LiHua-World and MuSiQue, as round numbers in the middle of a plateau.
     """
 
-    sources: tuple[Literal["graph", "vectors", "text"], ...] = Field(
+    sources: tuple[Literal["graph", "vectors", "text", "elasticsearch"], ...] = Field(
         ("graph", "vectors", "text"),
         description="What is searched in `hybrid` and `bridge`: the nodes and edges of the graph, the vectors of "
-        "chunks, full text; one that is left out has no weight.",
+        "chunks, full text; one that is left out has no weight. `elasticsearch` stands for both, on a server.",
     )
     where: tuple[str, ...] = Field(
         (),
@@ -108,6 +109,49 @@ class RetrieveSettings(Group):
     weight_names: float = Field(
         0.3, ge=0, description="Weight of a rare name in `bridge` that a chunk shares with one of the best documents."
     )
+
+    @field_validator("sources")
+    @classmethod
+    def _once(cls, sources: tuple[str, ...]) -> tuple[str, ...]:
+        """A server searches vectors and text, which would count twice."""
+        if "elasticsearch" in sources and {"vectors", "text"} & {*sources}:
+            raise ValueError("elasticsearch searches vectors and text: leave these two out")
+        return sources
+
+
+class SearchServerSettings(Group):
+    """An Elasticsearch or OpenSearch server that holds what `quern export` sent, and that is searched.
+
+    Credentials are no settings, because settings are kept: they come from environment variables.
+    """
+
+    kind: Literal["elasticsearch", "opensearch"] = Field(
+        "elasticsearch", description="Kind of the server.", json_schema_extra=HOW
+    )
+    url: str = Field("http://127.0.0.1:9200", description="Its address, without credentials.", json_schema_extra=HOW)
+    index: str = Field(
+        "quern-chunks",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,99}$",
+        description="Alias that is searched: that of the table `chunks`.",
+        json_schema_extra=HOW,
+    )
+    timeout: float = Field(60.0, gt=0, description="Seconds for one try of a request.", json_schema_extra=HOW)
+    tries: Positive = Field(
+        6,
+        description="Tries of a request after 408, 429, 502, 503, 504 or a lost connection; pauses grow to 30 s.",
+        json_schema_extra=HOW,
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _without_credentials(cls, url: str) -> str:
+        """An address of HTTP that tells no password."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("an address begins with http:// or https:// and names a host")
+        if parts.username or parts.password:
+            raise ValueError("credentials stand in environment variables, not in the address")
+        return url
 
 
 class RerankSettings(Group):
@@ -275,6 +319,7 @@ class SearchSettings(Group):
     question: QuestionSettings = QuestionSettings()
     graph: GraphSettings = GraphSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
+    elasticsearch: SearchServerSettings = SearchServerSettings()
     rerank: RerankSettings = RerankSettings()
     ggatrieval: GGatrievalSettings = GGatrievalSettings()
     answer: AnswerSettings = AnswerSettings()

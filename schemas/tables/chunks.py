@@ -43,6 +43,8 @@ CHUNKS = Table(
     row="chunk",
     references={"doc_id": "documents"},
     indexes=("chunk_id", "doc_id"),
+    prose=("text", "header", "title"),
+    words="terms",
     derived=(TEXT_LENGTH, Derived("span_length", "difference", ("end", "start")), VECTOR_NORM),
     expects=(
         Known("doc_id"),

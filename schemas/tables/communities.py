@@ -59,6 +59,7 @@ COMMUNITIES = Table(
     doc="A group of chunks that the query-centric graph joins, with its central sentences and a summary.",
     row="community",
     indexes=("community_id",),
+    prose=("title", "keywords"),
     expects=(Between("level", 0), Between("chunk_count", 1), Known("title")),
     empty=None,
     hidden=("digest",),

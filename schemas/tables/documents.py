@@ -94,6 +94,7 @@ DOCUMENTS = Table(
     row="document",
     references={"page_url": "pages", "duplicate_of": "documents"},
     indexes=("doc_id",),
+    prose=("title", "text"),
     derived=(TEXT_LENGTH,),
     expects=(
         Known("page_url"),

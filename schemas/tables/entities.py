@@ -35,6 +35,7 @@ ENTITIES = Table(
     served=True,
     doc="Someone or something that triplets name, under all forms of its name.",
     indexes=("entity_id",),
+    prose=("name", "forms"),
     expects=(Known("name"), Between("fact_count", 1)),
     empty=None,
 )

@@ -52,6 +52,7 @@ EVENTS = Table(
     row="event",
     references={"chunk_id": "chunks", "doc_id": "documents"},
     indexes=("event_id", "chunk_id"),
+    prose=("title", "summary"),
     derived=(VECTOR_NORM,),
     expects=(
         Between("start", 0),

@@ -38,6 +38,7 @@ IMAGES = Table(
     row="image",
     references={"doc_id": "documents"},
     indexes=("doc_id",),
+    prose=("alt", "caption", "heading"),
     expects=(
         Between("width", 0, severity="warning"),
         Between("height", 0, severity="warning"),

@@ -27,6 +27,7 @@ NODES = Table(
     row="node",
     references={"query_id": "queries", "chunk_id": "chunks"},
     indexes=("query_id", "chunk_id"),
+    prose=("text",),
     derived=(VECTOR_NORM,),
     expects=(Known("chunk_id"), UNIT_VECTOR),
     # A corpus of nothing but tables may have no question; plain retrieval goes on without.

@@ -28,6 +28,7 @@ SOURCES = Table(
     doc="A site that published documents of the corpus.",
     row="source",
     indexes=("site",),
+    prose=("name", "topics"),
     expects=(
         Between("documents", 1),
         Between("evidence", 0),

@@ -37,6 +37,7 @@ TIMELINES = Table(
     doc="Events that belong together, in the order of time.",
     row="timeline",
     indexes=("timeline_id", "topic"),
+    prose=("topic", "keywords", "titles"),
     expects=(
         OneOf("kind", KINDS),
         OneOf("granularity", GRANULARITIES),

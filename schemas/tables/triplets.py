@@ -43,6 +43,7 @@ TRIPLETS = Table(
     row="triplet",
     references={"chunk_id": "chunks", "doc_id": "documents"},
     indexes=("triplet_id", "chunk_id"),
+    prose=("subject", "relation", "object"),
     expects=(
         Between("start", 0),
         Greater("end", "start"),

@@ -12,6 +12,7 @@ from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
 from quern.pipelines.retrieve.batch import Batch, Clauses, Recipe
 from quern.pipelines.retrieve.fusion import Part, added, shares, weighted
 from quern.pipelines.retrieve.ranking import Ranking, grouped
+from quern.pipelines.retrieve.recipes.elasticsearch import searched
 from quern.pipelines.retrieve.recipes.node_texts import pair_texts
 from quern.pipelines.retrieve.sole_holders import surfaced
 
@@ -72,6 +73,10 @@ def _parts(batch: Batch) -> list[Part]:
         parts.append((_where(batch.dense, known > 0), settings.weight_dense * known))
     if "text" in settings.sources:
         parts.append((shares(batch.lexical, len(batch)), settings.weight_bm25))
+    if "elasticsearch" in settings.sources:
+        lexical, dense = searched(batch, ("bm25", "knn"))
+        parts.append((_where(dense, known > 0), settings.weight_dense * known))
+        parts.append((shares(lexical, len(batch)), settings.weight_bm25))
     if "graph" in settings.sources:
         parts.append((_where(batch.best_nodes, known > 0), settings.weight_nodes * known))
     return parts

@@ -25,7 +25,7 @@ from quern.pipelines.retrieve.filters import (
     known_by,
 )
 from quern.pipelines.retrieve.named_documents import named_documents
-from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
+from quern.pipelines.retrieve.recipes import OWN, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Question
 from quern.schemas.arrow_models import TIMESTAMP
@@ -185,7 +185,7 @@ def sites(searcher: Searcher, chunks: list[int]) -> set[str | None]:
 
 # Recipes over other texts of nodes embed these anew.
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long) if name.startswith("nodes-") else name for name in RECIPES]
+    "name", [pytest.param(name, marks=pytest.mark.long) if name.startswith("nodes-") else name for name in OWN]
 )
 def test_no_recipe_finds_what_a_question_filters_out(name: str, searcher: Searcher) -> None:
     where = [["site=tidewiki.example"], [], ["site=harbour-courier.example", "published_at<2024-03-03"], ["site=none"]]

@@ -1,0 +1,156 @@
+"""Chunks by an Elasticsearch or OpenSearch server that holds what `quern export` sent: BM25, vectors, and both.
+
+The two rankings are fused here, not by the server: so both kinds of server give the same, under any licence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.keys import positions_in
+from quern.indexes.lexical import Scored, in_order
+from quern.indexes.served.search_server import SearchServer, SearchServerError
+from quern.pipelines.retrieve.batch import Batch, Recipe
+from quern.pipelines.retrieve.filters import Mask
+from quern.pipelines.retrieve.fusion import reciprocal_ranks
+from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.tables import CHUNKS
+
+# Hits that a server gives for one search (`index.max_result_window`).
+_MOST_HITS: Final = 10_000
+# Chunks that a condition names to the server, each in every search.
+_MOST_NAMED: Final = 65_536
+_REQUEST_HITS: Final = 50_000
+_REQUEST_BYTES: Final = 8 << 20
+
+Part = Literal["bm25", "knn"]
+
+
+def rank_by_server(batch: Batch, parts: Sequence[Part]) -> Ranking:
+    """Chunks by the server: by one part as it scores them, by two through reciprocal rank fusion."""
+    found = searched(batch, parts)
+    return Ranking(found[0] if len(found) == 1 else reciprocal_ranks(found, len(batch), len(batch.graph.chunks.keys)))
+
+
+def searched(batch: Batch, parts: Sequence[Part]) -> list[Scored]:
+    """The `retrieve.depth` best chunks of each question in each of the parts; scores of `knn` are cosines.
+
+    Raises:
+        SearchServerError: The server cannot be used, holds another snapshot, or searched only a part of the index.
+    """
+    server, index = batch.searcher.held(_open)
+    bodies = [body for part in parts for body in _bodies(batch, part, server.kind)]
+    hits = [found for request in _requests(bodies, index) for found in _answers(server, request)]
+    return [_scored(batch, part, hits[n * len(batch) : (n + 1) * len(batch)]) for n, part in enumerate(parts)]
+
+
+def _open(searcher: Searcher) -> tuple[SearchServer, str]:
+    """The server, and the index that the alias leads to: another export does not change what is searched."""
+    settings, manifest = searcher.settings.elasticsearch, searcher.snapshot.manifest
+    server = SearchServer(settings).opened()
+    published = server.published(settings.index, server.indexes(settings.index))
+    if published is None:
+        raise server.error(f"there is no alias {settings.index}: `quern export` makes it")
+    index, about = published
+    if about.table != CHUNKS.name or about.digests[about.table] != manifest.tables[CHUNKS.name].digest:
+        raise server.error(
+            f"{settings.index} holds {about.table} of snapshot {about.snapshot}, and the chunks of {manifest.build_id} "
+            f"are asked for: `quern export` publishes these, --snapshot {about.snapshot} asks those"
+        )
+    return server, index.name
+
+
+def _bodies(batch: Batch, part: Part, kind: str) -> list[dict[str, Any]]:
+    """The search of each question."""
+    depth = min(batch.settings.retrieve.depth, _MOST_HITS)
+    allowed = batch.allowed
+    filters = [_filter(mask, batch.graph.members.chunks) for mask in allowed.masks] if allowed else [{}]
+    of_question = allowed.of_question.tolist() if allowed else [0] * len(batch)
+    shared = {"size": depth, "_source": False}
+    if part == "bm25":
+        words = [" ".join(dict.fromkeys(terms.split())) for terms in batch.terms]
+        matches = [{"match": {CHUNKS.words: text}} for text in words]
+        return [
+            {**shared, "query": {"bool": {"must": match, **filters[n]}}}
+            for match, n in zip(matches, of_question, strict=True)
+        ]
+    return [
+        {**shared, **_nearest(vector.tolist(), depth, kind, filters[n])}
+        for vector, n in zip(batch.vectors, of_question, strict=True)
+    ]
+
+
+def _nearest(vector: list[float], depth: int, kind: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    """The body of a search by vector; nothing is near to one without a direction."""
+    if not any(vector):
+        return {"query": {"match_none": {}}}
+    asked: dict[str, Any] = {"k": depth} | ({"filter": {"bool": chosen}} if chosen else {})
+    if kind == "opensearch":
+        return {"query": {"knn": {"vector": {**asked, "vector": vector}}}}
+    candidates = min(2 * depth, _MOST_HITS)
+    return {"knn": {**asked, "field": "vector", "query_vector": vector, "num_candidates": candidates}}
+
+
+def _filter(mask: Mask, keys: pa.Array) -> dict[str, Any]:
+    """A clause that lets through the chunks of `mask`: it names these or the others, whichever are fewer."""
+    inside = int(mask.sum()) * 2 <= len(mask)
+    named = keys.filter(pa.array(mask if inside else ~mask)).to_pylist()
+    if len(named) > _MOST_NAMED:
+        raise SearchServerError(
+            f"the conditions divide the corpus in two parts of more than {_MOST_NAMED:,} chunks, more than a search of "
+            "a server can name: take the recipe bridge or hybrid without the source elasticsearch"
+        )
+    return {"filter" if inside else "must_not": {"ids": {"values": named}}}
+
+
+def _requests(bodies: Sequence[dict[str, Any]], index: str) -> Iterator[bytes]:
+    """The searches as lines, in requests of bounded size, whose answers are bounded too."""
+    head = json.dumps({"index": index}).encode()
+    lines, hits = b"", 0
+    for body in bodies:
+        line = head + b"\n" + json.dumps(body).encode() + b"\n"
+        if lines and (len(lines) + len(line) > _REQUEST_BYTES or hits + body["size"] > _REQUEST_HITS):
+            yield lines
+            lines, hits = b"", 0
+        lines, hits = lines + line, hits + body["size"]
+    if lines:
+        yield lines
+
+
+def _answers(server: SearchServer, request: bytes) -> Iterator[list[dict[str, Any]]]:
+    """The hits of each search of a request."""
+    for answer in server.call("POST", "/_msearch", lines=request).get("responses", []):
+        if "hits" not in answer or answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+            raise server.error(f"a search failed: {json.dumps(answer)[:300]}")
+        yield answer["hits"]["hits"]
+
+
+def _scored(batch: Batch, part: Part, hits: Sequence[Sequence[dict[str, Any]]]) -> Scored:
+    question = np.repeat(np.arange(len(batch)), [len(found) for found in hits])
+    ids = pa.array([hit["_id"] for found in hits for hit in found], pa.string())
+    chunk = positions_in(batch.graph.members.chunks, ids)
+    score = np.array([hit["_score"] for found in hits for hit in found], dtype=np.float32)
+    if part == "knn":  # Both kinds of server give half of one more than the cosine.
+        score = 2 * score - 1
+    kept = (chunk >= 0) & (score > 0)
+    return in_order(question[kept], chunk[kept], score[kept])
+
+
+_BY: Final = "A search server that `quern export` filled:"
+_FUSED: Final = "BM25 and vectors, reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)"
+_RANKINGS: Final[dict[str, tuple[str, tuple[Part, ...]]]] = {
+    "elasticsearch": (_FUSED, ("bm25", "knn")),
+    "elasticsearch-bm25": ("BM25 of Lucene", ("bm25",)),
+    "elasticsearch-knn": ("vectors, cosine", ("knn",)),
+}
+RECIPES: Final = tuple(
+    Recipe(name, f"{_BY} {how}.", partial(rank_by_server, parts=parts), by_server=True)
+    for name, (how, parts) in _RANKINGS.items()
+)
