@@ -34,7 +34,7 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "engines": lambda: _of_setting("engine", "engine"),
     "audit_engines": lambda: _of_setting("audit", "engine"),
     "scopes": lambda: _of_setting("crawl", "scope"),
-    "tables": lambda: _in("schemas.tables").TABLES,
+    "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],
     "rows": _rows,
     "steps": lambda: _in("pipelines.build.stage").stage_names(),
     "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],
