@@ -23,7 +23,7 @@ from quern.schemas.tables.builds import BUILDS, Build
 
 log = logging.getLogger(__name__)
 
-_NAME: Final = re.compile(r"(\d{8}T\d+)\.(\d+-[0-9a-f]{32})\.parquet")
+_NAME: Final = re.compile(r"\d{8}T\d+\.(\d+-[0-9a-f]{32})\.parquet")
 MEND: Final = "the next build writes it again while its snapshot is kept; else delete it"
 
 
@@ -33,10 +33,10 @@ class BuildHistory:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def files(self) -> dict[Path, str]:
-        """The files, oldest build first, and their checksums."""
-        named = ((path, _NAME.fullmatch(path.name)) for path in sorted(self._folder.glob("*.parquet")))
-        return {path: name[2] for path, name in named if name}
+    def files(self, build_id: str = "*") -> dict[Path, str]:
+        """The files of all builds, oldest first, or of one, and their checksums."""
+        named = ((path, _NAME.fullmatch(path.name)) for path in sorted(self._folder.glob(f"{build_id}.*.parquet")))
+        return {path: name[1] for path, name in named if name}
 
     def add(self, build: Build) -> None:
         """Write the record of a build, in place of an earlier or a damaged one.
@@ -50,14 +50,13 @@ class BuildHistory:
         content = sink.getvalue().to_pybytes()
         path = self._folder / f"{build.build_id}.{checksum(content)}.parquet"
         write_whole(path, lambda temporary: void(temporary.write_bytes(content)))
-        for other in self._folder.glob(f"{build.build_id}.*.parquet"):
+        for other in self.files(build.build_id):
             if other != path:
                 other.unlink()
 
     def has(self, build_id: str) -> bool:
         """Whether there is a record of the build, as it was written."""
-        named = {path: expected for path, expected in self.files().items() if path.name.startswith(f"{build_id}.")}
-        return any(not damage(path, expected) for path, expected in named.items())
+        return any(not damage(path, expected) for path, expected in self.files(build_id).items())
 
     def newest_first(self) -> Iterator[Build]:
         """The records, read one by one; a damaged one is logged and left out."""

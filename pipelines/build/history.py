@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,12 +35,12 @@ _ADDRESSES: Final = {
 }
 
 
-def builds_of(warehouse: WarehouseFolder) -> list[Build]:
-    """All builds that the table or a manifest tells of, the newest first."""
-    builds = list(warehouse.history.newest_first())
+def builds_of(warehouse: WarehouseFolder, last: int | None = None) -> list[Build]:
+    """The `last` builds, or all, that the table or a manifest tells of, the newest first."""
+    builds = list(islice(warehouse.history.newest_first(), last))
     known = {build.build_id for build in builds}
     builds += [published_build(m, warehouse.root) for m in warehouse.whole_manifests() if m.build_id not in known]
-    return sorted(builds, key=lambda build: build.build_id, reverse=True)
+    return sorted(builds, key=lambda build: build.build_id, reverse=True)[:last]
 
 
 def record_published(warehouse: Warehouse, manifest: Manifest, settings: Settings) -> None:

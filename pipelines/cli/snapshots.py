@@ -127,7 +127,7 @@ def report(
     from quern.pipelines.inspect.report import write_build_report
 
     opened = WarehouseFolder.open(warehouse)
-    builds = builds_of(opened)[:last]
+    builds = builds_of(opened, last)
     if not builds:
         raise WarehouseError(f"nothing was built in {warehouse} yet; run `quern build -w {warehouse}` first")
     try:
