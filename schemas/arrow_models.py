@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pyarrow as pa
 from pydantic import BaseModel
@@ -42,6 +42,8 @@ def _type(annotation: Any, metadata: Any = ()) -> pa.DataType:
     origin, inner = get_origin(annotation), [a for a in get_args(annotation) if a is not NoneType]
     if origin is Annotated:
         return _type(inner[0], inner[1:])
+    if origin is Literal:
+        return _TYPES[type(inner[0])]
     if origin is list:
         return pa.list_(_type(inner[0]))
     if origin is dict:

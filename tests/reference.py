@@ -72,7 +72,8 @@ def tables_page(tables: Mapping[str, Table]) -> str:
         "Tables",
         "Every table of a warehouse. A field may be null only where its type ends with `?`. Times are UTC. Keys are",
         "stable: the same content gets the same key on every build and every machine. *Served* tables are opened",
-        "through LanceDB, *staged* ones are Parquet files alone. See [how a snapshot is read](../howto/operate.md).",
+        "through LanceDB, *staged* ones are Parquet files alone; one that is *never pruned* belongs to no snapshot.",
+        "See [how a snapshot is read](../howto/operate.md).",
     )
     return "\n".join([*head, *_index(tables), *(line for t in tables.values() for line in _table_lines(t))]) + "\n"
 
@@ -110,7 +111,8 @@ def _index(names: Iterable[str]) -> list[str]:
 def _table_lines(table: Table) -> Iterator[str]:
     key = ", ".join(f"`{column}`" for column in table.key)
     shown = f" `quern show {table.row} ID` shows a row." if table.row else ""
-    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {'Served' if table.served else 'Staged'}.{shown}", "")
+    kind = "Served" if table.served else "Staged" if table.pinned else "Never pruned"
+    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {kind}.{shown}", "")
     yield from ("| field | type | meaning |", "|---|---|---|")
     for field in table.schema:
         kind = "vector" if field.type == VECTOR else str(field.type)

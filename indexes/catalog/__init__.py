@@ -10,6 +10,8 @@ that is kept has a checksum (`indexes.checksums`), which is compared before what
     WAREHOUSE/stages/TABLE/ID.parquet, WAREHOUSE/lance/TABLE-N.lance, WAREHOUSE/memo/JOB/FINGERPRINT/*.arrow
     WAREHOUSE/memo/JOB/FINGERPRINT/uses.marks, WAREHOUSE/memo/nights.json      what of the memo which night used
     WAREHOUSE/logs/ID.log           one line per job of each build
+    WAREHOUSE/lineage/ID.jsonl      OpenLineage events of each build
+    WAREHOUSE/history/ID.CHECKSUM.parquet  the table `builds`, which is never pruned
     WAREHOUSE/audit/ID/index.html   data docs of the audit of each build, of refused ones too
 """
 

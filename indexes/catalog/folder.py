@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
+from quern.indexes.catalog.history import BuildHistory
 from quern.indexes.catalog.leases import Lease, is_leased
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, unsealed
@@ -38,7 +39,9 @@ class WarehouseFolder:
         self.stages = root / "stages"
         self.logs = root / "logs"
         self.audits = root / "audit"
+        self.lineage = root / "lineage"
         self.builds = root / "builds"
+        self.history = BuildHistory(root / "history")
         self.snapshots = root / "snapshots"
         self._current = root / "current.json"
 

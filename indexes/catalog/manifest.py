@@ -105,6 +105,7 @@ class StepRecord(BaseModel):
     warned: int = 0  # Warnings: rejects with which a row was kept.
     notes: dict[str, int | float] = Field(default_factory=dict)  # Further figures of the job.
     seconds: float = 0.0  # Time of the step.
+    peak_memory_bytes: int = 0  # Largest memory of the build's processes while it ran; 0 where it was left alone.
     final: bool = True  # Whether another run over the same tables would make the same.
     memo: list[str] = Field(default_factory=list)  # Folders of the memo that it asked.
 

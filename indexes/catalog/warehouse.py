@@ -264,8 +264,8 @@ class Warehouse(WarehouseFolder):
         if len(kept) == len(ids):
             yield from self._table_remnants(kept)
         # Of refused builds, what is older than all snapshots that are kept for their age.
-        old = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log")] if ids else []
-        for path in old:
+        told = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log"), *self.lineage.glob("[0-9]*.jsonl")]
+        for path in told if ids else ():
             if (build_id := path.name.partition(".")[0]) not in ids and build_id < ids[-keep:][0]:
                 yield Remnant("audits" if path.parent == self.audits else "logs", path)
 

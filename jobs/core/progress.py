@@ -64,6 +64,7 @@ class MemoryMeter:
 
     def __init__(self) -> None:
         self.peak_bytes = 0
+        self._last = self._lap = 0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
 
@@ -75,10 +76,17 @@ class MemoryMeter:
         self._done.set()
         self._thread.join()
 
+    def lap(self) -> int:
+        """The largest memory since the last call; of a lap without a sample the last sample before it."""
+        peak, self._lap = self._lap, self._last
+        return peak
+
     def _sample(self) -> None:
         me = psutil.Process()
         while True:
-            self.peak_bytes = max(self.peak_bytes, _tree_bytes(me))
+            self._last = _tree_bytes(me)
+            self._lap = max(self._lap, self._last)
+            self.peak_bytes = max(self.peak_bytes, self._last)
             if self._done.wait(1.0):
                 return
 

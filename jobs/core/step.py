@@ -256,7 +256,7 @@ def left_alone(step: Step, settings: Settings, run: Run) -> Finished:
     else:
         use_memo_again(record, run)
     stages = {} if step.scratch else {name: run.parent.stage(name) for name in step.makes}
-    return Finished(record.model_copy(update={"computed": 0, "seconds": 0.0}), stages)
+    return Finished(record.model_copy(update={"computed": 0, "seconds": 0.0, "peak_memory_bytes": 0}), stages)
 
 
 def _record(step: Step, parent: Snapshot) -> StepRecord | None:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -35,6 +36,8 @@ from quern.jobs.tasks.generators.backends import prepare_generator
 from quern.jobs.tasks.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
+from quern.pipelines.build.history import record_published, record_unpublished
+from quern.pipelines.build.lineage import Lineage
 from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
 from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
@@ -52,7 +55,15 @@ _TABLES: Final = "tables"
 
 
 class BuildRefusedError(QuernError):
-    """A build that was written but failed its audit: nothing was published."""
+    """A build that was written but failed its audit: nothing was published.
+
+    Attributes:
+        expectations: The critical expectations that failed.
+    """
+
+    def __init__(self, message: str, expectations: Sequence[str]) -> None:
+        super().__init__(message)
+        self.expectations = tuple(expectations)
 
 
 class StageError(QuernError):
@@ -71,7 +82,9 @@ class StagedBuild:
     def begin(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> StagedBuild:
         """A new build in `folder`."""
         write_sealed(folder / "begun.json", begun.model_dump(mode="json"))
-        return cls(folder, warehouse, steps, begun)
+        staged = cls(folder, warehouse, steps, begun)
+        staged.lineage.begun()
+        return staged
 
     @classmethod
     def open(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step]) -> StagedBuild | None:
@@ -81,6 +94,11 @@ class StagedBuild:
         except FileNotFoundError:
             return None
         return cls(folder, warehouse, steps, begun)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """What tells the events of the build."""
+        return Lineage(self.begun, self.warehouse, self.settings)
 
     @property
     def source(self) -> Path | Url | PageStore:
@@ -148,24 +166,27 @@ class StagedBuild:
             prepare_generator(self.settings.generator, self.settings.engine, run.work)
 
     def finish(self, step: Step, run: Run, meter: MemoryMeter | None = None) -> FinishedStep:
-        """Run `step`, and record that it is finished; `meter`, if given, is that of a process for it alone."""
-        reports = len(run.reports)
+        """Run `step`, and record that it is finished; `meter`, if given, tells how much memory it took."""
+        reports, idle = len(run.reports), step.name in self._idle(run)
         rejects = StageWriter(self.folder / "rejects" / f"{step.name}.parquet", REJECTS)
-        with rejects as run.rejects:
-            if step.name in self._idle(run):
-                finished = left_alone(step, self.settings, run)
-            else:
-                self._see_that_all_is_there(makers(self.steps, step.reads))
-                finished = run_step(step, self.settings, self.tables(step.reads), run)
-        known = FinishedStep(
-            record=finished.record,
-            reports=[vars(report) for report in run.reports[reports:]],
-            tables={name: table_file(stage, self.warehouse.root) for name, stage in finished.stages.items()},
-            rejects=table_file(rejects.stage(), self.warehouse.root),
-            peak_memory_bytes=meter.peak_bytes if meter else 0,
-        )
-        write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
-        self._see_that_all_is_there([step])
+        with self.lineage.step(step) as told:
+            with rejects as run.rejects:
+                if idle:
+                    finished = left_alone(step, self.settings, run)
+                else:
+                    self._see_that_all_is_there(makers(self.steps, step.reads))
+                    finished = run_step(step, self.settings, self.tables(step.reads), run)
+            if meter and not idle:
+                finished.record.peak_memory_bytes = meter.lap()
+            known = FinishedStep(
+                record=finished.record,
+                reports=[vars(report) for report in run.reports[reports:]],
+                tables={name: table_file(stage, self.warehouse.root) for name, stage in finished.stages.items()},
+                rejects=table_file(rejects.stage(), self.warehouse.root),
+            )
+            write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
+            self._see_that_all_is_there([step])
+            told.append(known)
         return known
 
     def _see_that_all_is_there(self, steps: Sequence[Step]) -> None:
@@ -195,6 +216,15 @@ class StagedBuild:
     def done(self) -> list[FinishedStep]:
         """The steps that are finished."""
         return [known for step in self.steps if (known := self.finished(step))]
+
+    def ended(self, error: BaseException) -> None:
+        """Keep in the table `builds` that the build was not published, and how far it came.
+
+        What its steps tell is taken as it is: their tables are not read again, as the disk may be what failed.
+        """
+        records = (_record(self.folder / "steps" / f"{step.name}.json") for step in self.steps)
+        done = [FinishedStep.model_validate(record) for record in records if record]
+        record_unpublished(self.warehouse, self.begun, done, self.settings, error)
 
     def _reports(self) -> list[dict[str, Any]]:
         return [report for known in self.done() for report in known.reports]
@@ -286,6 +316,8 @@ class StagedBuild:
     def publish(self, manifest: Manifest) -> Manifest:
         """Publish what is pinned as a snapshot; other builds in progress end with that, and what is old goes."""
         manifest = self.warehouse.publish(manifest)
+        self.lineage.published(manifest)
+        record_published(self.warehouse, manifest, self.settings)
         tidy(self.warehouse, manifest.build_id, self.settings)
         sweep(self.warehouse.root)
         if manifest.parent is not None:
@@ -380,7 +412,8 @@ def _refuse_failures(build_id: str, audited: Audited, subject: Subject) -> None:
         told = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
         raise BuildRefusedError(
             f"build {build_id} failed its audit and was not published: {'; '.join(told)}; {audited.docs} shows the "
-            "audit, `quern settings` its thresholds (group audit)"
+            "audit, `quern settings` its thresholds (group audit)",
+            [check.expectation for check in failed],
         )
 
 

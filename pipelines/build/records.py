@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.stages import Stage
 from quern.schemas.addresses import Url, parse_address
+from quern.schemas.settings import LogSettings
 from quern.schemas.tables import Table
 
 
@@ -48,7 +51,6 @@ class FinishedStep(BaseModel):
     reports: list[dict[str, Any]]  # The reports of its jobs.
     tables: dict[str, TableFile]  # What it made, by name.
     rejects: TableFile  # What it left out.
-    peak_memory_bytes: int = 0  # Largest memory of the process that ran it, where that ran nothing else.
 
 
 class AuditRecord(BaseModel):
@@ -77,6 +79,26 @@ def stage_of(table: Table, file: TableFile, root: Path) -> Stage:
 log = logging.getLogger(__name__)
 
 
+class JsonLines(logging.Formatter):
+    """Log lines as JSON objects: time, level and message, and under `fields` the `key=value` pairs of the message."""
+
+    _PAIR: Final = re.compile(r"(?:^|(?<=\s))(\w+)=(.*?)(?=\s\w+=|$)", re.DOTALL)
+    _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        message = record.getMessage()
+        pairs = {
+            name: json.loads(value) if self._NUMBER.fullmatch(value) else value
+            for name, value in self._PAIR.findall(message)
+        }
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {"time": time, "level": record.levelname.lower(), "message": message, "fields": pairs}
+        if record.exc_info:
+            told["exception"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
 class _LogFile(logging.FileHandler):
     """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
 
@@ -88,11 +110,12 @@ class _LogFile(logging.FileHandler):
 
 
 @contextmanager
-def log_file(path: Path) -> Iterator[None]:
+def log_file(path: Path, settings: LogSettings) -> Iterator[None]:
     """Write the build's log lines to `path` too: one line per job."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = _LogFile(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonLines() if settings.format == "json" else text)
     logger = logging.getLogger("quern")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)

@@ -89,7 +89,7 @@ def run_stage(
     _see_names(name, build_id, steps)
     with (
         warehouse.lock(f"{name} of build {build_id}", wait),
-        log_file(warehouse.logs / f"{build_id}.log"),
+        log_file(warehouse.logs / f"{build_id}.log", change(Settings()).log),
         MemoryMeter() as meter,
     ):
         if _is_published(build_id, warehouse):
@@ -97,17 +97,20 @@ def run_stage(
             return
         staged = _staged(name, build_id, warehouse, source, change, steps)
         _see_that_it_can_run(name, staged)
-        if name == AUDIT:
-            if staged.audited() is None:
-                staged.audit()
-        elif name == PUBLISH:
-            try:
+        try:
+            if name == AUDIT:
+                if staged.audited() is None:
+                    staged.audit()
+            elif name == PUBLISH:
                 _publish(staged, meter)
-            except BaseException:
+            else:
+                _run_one(next(step for step in steps if step.name == name), staged, meter)
+        except BaseException as error:
+            if name == PUBLISH:
                 warehouse.drop_versions()
-                raise
-        else:
-            _run_one(next(step for step in steps if step.name == name), staged, meter)
+            if not _is_published(build_id, warehouse):
+                staged.ended(error)
+            raise
 
 
 def outlook(
@@ -243,5 +246,5 @@ def _publish(staged: StagedBuild, meter: MemoryMeter) -> None:
         manifest = staged.pinned(audit)
         before = sum(known.record.seconds for known in done) + audit.seconds
         manifest.seconds = round(before + time.monotonic() - started, 1)
-        manifest.peak_memory_bytes = max(meter.peak_bytes, *(known.peak_memory_bytes for known in done))
+        manifest.peak_memory_bytes = max(meter.peak_bytes, *(known.record.peak_memory_bytes for known in done))
         staged.publish(manifest)

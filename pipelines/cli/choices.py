@@ -36,7 +36,7 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "scopes": lambda: _of_setting("crawl", "scope"),
     "search_servers": lambda: _of_setting("elasticsearch", "kind"),
     "exported": lambda: _in("indexes.served.search_layout").EXPORTABLE,
-    "tables": lambda: _in("schemas.tables").TABLES,
+    "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],
     "rows": _rows,
     "steps": lambda: _in("pipelines.build.stage").stage_names(),
     "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import sys
@@ -228,12 +229,20 @@ def new_app(help_: str, name: str | None = None) -> App:
 def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then a file, then `--set`; half of what `--help` would take to import.
 
+    Where they ask for log lines as JSON, those of this process are from now on.
+
     Raises:
         SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
     """
     from quern.schemas.settings import reading
 
-    return reading.load_settings(path, overrides or (), base)
+    loaded = reading.load_settings(path, overrides or (), base)
+    if loaded.log.format == "json":
+        from quern.pipelines.build.records import JsonLines
+
+        for handler in (handler for name in LOGGERS for handler in logging.getLogger(name).handlers):
+            handler.setFormatter(JsonLines())
+    return loaded
 
 
 def overriding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -108,6 +109,35 @@ def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli
         typer.echo(f"verified files={found.files} bytes={found.size} damaged={len(found.bad)}")
     if found.bad:
         raise typer.Exit(1)
+
+
+@app.command(epilog="Examples:  quern report -w WH    quern report -w WH --out builds.html --last 90")
+def report(
+    warehouse: cli.Warehouse,
+    out: Annotated[Path, typer.Option(help="File to write, .html.")] = Path("report.html"),
+    last: Annotated[int, typer.Option(min=1, help="Builds to show, the newest.")] = 30,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Write a page about the last builds: funnel, rows left out, time and memory of each step, trends.
+
+    Failed builds are included. The page is one file without scripts. `--json` prints the builds too.
+    """
+    from quern.indexes.catalog import WarehouseError, WarehouseFolder
+    from quern.pipelines.build.history import builds_of
+    from quern.pipelines.inspect.report import write_build_report
+
+    opened = WarehouseFolder.open(warehouse)
+    builds = builds_of(opened, last)
+    if not builds:
+        raise WarehouseError(f"nothing was built in {warehouse} yet; run `quern build -w {warehouse}` first")
+    try:
+        write_build_report(builds, out, warehouse=str(opened.root))
+    except OSError as error:
+        raise WarehouseError(f"--out {out} cannot be written: {error.strerror}") from error
+    if as_json:
+        print_json({"report": str(out), "builds": [build.model_dump(exclude={"settings"}) for build in builds]})
+        return
+    typer.echo(f"report of {len(builds)} {'build' if len(builds) == 1 else 'builds'}: {out}")
 
 
 @app.command(

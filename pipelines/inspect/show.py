@@ -21,11 +21,12 @@ from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.markdown import silent_spans
 from quern.jobs.text.personal_data import TYPES
+from quern.pipelines.build.history import builds_of
 from quern.pipelines.pages.store import PAGE_STORE
 from quern.schemas.addresses import parse_address
 from quern.schemas.errors import QuernError
 from quern.schemas.page_times import publication
-from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
+from quern.schemas.tables import BUILDS, DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans
 
@@ -128,8 +129,10 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     tables = {table.row: table for table in _tables(snapshot) if table.row}
     if kind == CITATION:
         return _citation(snapshot, key)
+    if kind == BUILDS.row:
+        return _build(snapshot, key)
     if kind not in tables:
-        raise NotInSnapshotError(no_such("kind of row", kind, [*tables, CITATION, ENTITY]))
+        raise NotInSnapshotError(no_such("kind of row", kind, [*tables, CITATION, ENTITY, BUILDS.row]))
     table = tables[kind]
     row = _row(snapshot, table, key)
     found = {
@@ -143,6 +146,15 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
 def _tables(snapshot: Snapshot) -> list[Table]:
     """The tables that a snapshot has, in the order of their making."""
     return [TABLES[name] for name in snapshot.manifest.tables if name in TABLES]
+
+
+def _build(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    """A build, whether its snapshot is kept or not."""
+    builds = {build.build_id: build for build in builds_of(snapshot.warehouse)}
+    if key not in builds:
+        raise NotInSnapshotError(no_such("build", key, [*builds]))
+    row = builds[key].model_dump(exclude=set(BUILDS.hidden))
+    return {"row": row, "from": {BUILDS.row: row["parent"]}, "to": {}}
 
 
 def _origins(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog.history import MEND as HISTORY_MEND
 from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile
@@ -81,6 +82,7 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
             *_of_pages(page_store(warehouse)),
             *_of_memo(warehouse.memo),
             *_of_builds(warehouse),
+            *(_plain(path, expected, HISTORY_MEND) for path, expected in warehouse.history.files().items()),
         ]
     return list({file.path: file for file in reversed(files)}.values())[::-1]
 

@@ -49,6 +49,8 @@ class Table:
     key: tuple[str, ...]  # Columns that identify a row; never null, unique over the table.
     schema: pa.Schema  # Arrow schema; every field carries a `doc` metadata entry.
     served: bool = False  # Whether readers open it through LanceDB; the others are staged as Parquet.
+    # Whether a step makes it and snapshots pin it; one that is not is written beside the snapshots and never pruned.
+    pinned: bool = True
     doc: str = ""  # What its rows are, in a line.
     # What one row is called: `quern show ROW ID` finds it by its key, which has one column; empty where it is not shown
     # by itself.

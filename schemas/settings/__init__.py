@@ -26,7 +26,16 @@ from quern.schemas.settings.documents import (
     QualitySettings,
 )
 from quern.schemas.settings.generator import GeneratorSettings
-from quern.schemas.settings.run import AuditSettings, CrawlSettings, EngineSettings, MemoSettings, RunSettings
+from quern.schemas.settings.run import (
+    AuditSettings,
+    CrawlSettings,
+    EngineSettings,
+    LineageSettings,
+    LogSettings,
+    MemoSettings,
+    MetricsSettings,
+    RunSettings,
+)
 from quern.schemas.settings.search import (
     AlignSettings,
     AnswerSettings,
@@ -49,8 +58,9 @@ __all__ = [
     "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CleanSettings",
     "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings", "EngineSettings",
     "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings", "GeneratorSettings", "GraphSettings",
-    "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings", "LinkSettings", "MemoSettings",
-    "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive", "QualitySettings", "QuestionSettings",
-    "RerankSettings", "RetrieveSettings", "RunSettings", "SearchServerSettings", "SearchSettings", "Settings",
-    "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results", "results",
+    "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings", "LineageSettings", "LinkSettings", "LogSettings",
+    "MemoSettings", "MetricsSettings", "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive",
+    "QualitySettings", "QuestionSettings", "RerankSettings", "RetrieveSettings", "RunSettings", "SearchServerSettings",
+    "SearchSettings", "Settings", "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings",
+    "changes_results", "results",
 ]  # fmt: skip

@@ -174,6 +174,36 @@ class CrawlSettings(Group):
         return (given,) if isinstance(given, str) else given
 
 
+class LineageSettings(Group):
+    """OpenLineage events of each build and step; changes no result."""
+
+    events: bool = Field(True, description="Whether builds write their events to `WH/lineage/BUILD_ID.jsonl`.")
+    url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Server that events are sent to as well, such as http://localhost:5000/api/v1/lineage; empty for "
+        "none. A token is read from the environment variable QUERN_LINEAGE_TOKEN.",
+    )
+    namespace: str = Field("quern", min_length=1, description="Namespace of the jobs.")
+
+
+class MetricsSettings(Group):
+    """Figures of the last build for Prometheus; changes no result."""
+
+    file: str = Field(
+        "",
+        pattern=r"^(.+\.prom)?$",
+        description="File `NAME.prom` in the folder of node_exporter's textfile collector, which each build replaces; "
+        "empty for none.",
+    )
+
+
+class LogSettings(Group):
+    """Log lines, on standard error and in `WH/logs`; changes no result."""
+
+    format: Literal["text", "json"] = Field("text", description="`json` writes each line as a JSON object.")
+
+
 class RunSettings(Group):
     """What is fetched, how jobs run and what may be published; given the pages, no row depends on it."""
 
@@ -181,3 +211,6 @@ class RunSettings(Group):
     engine: EngineSettings = EngineSettings()
     audit: AuditSettings = AuditSettings()
     memo: MemoSettings = MemoSettings()
+    lineage: LineageSettings = LineageSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    log: LogSettings = LogSettings()

@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 
 from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.contract.table import VECTOR, Table
+from quern.schemas.tables.builds import BUILDS
 from quern.schemas.tables.chunks import CHUNKS
 from quern.schemas.tables.communities import COMMUNITIES
 from quern.schemas.tables.documents import DOCUMENTS
@@ -27,9 +28,9 @@ from quern.schemas.tables.timelines import TIMELINES
 from quern.schemas.tables.triplets import TRIPLETS
 
 __all__ = [
-    "CHUNKS", "COMMUNITIES", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS", "PAGES",
-    "QUERIES", "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS", "Table",
-    "declared",
+    "BUILDS", "CHUNKS", "COMMUNITIES", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS",
+    "PAGES", "QUERIES", "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS",
+    "Table", "declared",
 ]  # fmt: skip
 
 

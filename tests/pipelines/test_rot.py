@@ -20,7 +20,7 @@ from tests.rot.trial import Expected, answered, asked_of, built_on, digests, nam
 from tests.rot.warehouses import SMALL_NIGHT, small_warehouse
 
 _VERIFIED = 100
-_KINDS = 20  # Of files, in a warehouse that has them all.
+_KINDS = 21  # Of files, in a warehouse that has them all.
 _TRIED = ("lance data", "memo part", "pages, parts", "stages")
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse, new_build_id
+from quern.pipelines.build.history import builds_of
 from quern.pipelines.build.in_progress import StagedBuild, StageError
 from quern.pipelines.build.stage import run_stage, stage_names
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
-from tests.conftest import ROOT, Quern, build_here
+from tests.conftest import ROOT, Quern, build_here, read_jsonl
 
 ID, NEXT = "20240101T0600", "20240102T0600"
 
@@ -66,6 +67,11 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     jobs = [job["job"] for job in Warehouse.open(warehouse).manifest().jobs]
     assert jobs == [job["job"] for job in Warehouse.open(whole).manifest().jobs]
     assert not (warehouse / "builds").exists()
+    (record,) = builds_of(Warehouse.open(warehouse))
+    assert (record.build_id, record.status, len(record.steps)) == (ID, "published", len(STEPS))
+    told = read_jsonl(warehouse / "lineage" / f"{ID}.jsonl")
+    parents = [e["run"]["facets"]["parent"]["run"] if "parent" in e["run"]["facets"] else None for e in told]
+    assert parents == [None, *[{"runId": told[0]["run"]["runId"]}] * 2 * len(STEPS), None]
     again = staged(quern_here, warehouse, "publish")
     assert (again.returncode, "published already" in again.stderr) == (0, True)
 

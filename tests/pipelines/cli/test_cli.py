@@ -43,6 +43,7 @@ COMMANDS = (
     "audit",
     "verify",
     "rejects",
+    "report",
     "snapshots list",
     "snapshots show",
     "snapshots rollback",

@@ -1,0 +1,191 @@
+"""OpenLineage events of a build: that it and each of its steps began and ended, what was read and what was made.
+
+Specification: https://openlineage.io/docs/spec/object-model (version 2-0-2). The official client brings HTTP
+libraries of its own and is not needed to write one JSON object; tests hold the events to its classes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+from quern.indexes.catalog import Manifest, WarehouseFolder
+from quern.jobs.core.step import Step
+from quern.pipelines.build.records import Begun, FinishedStep
+from quern.schemas.addresses import Url, absolute
+from quern.schemas.settings import Settings
+from quern.schemas.tables import TABLES, Table
+from quern.schemas.version import VERSION
+
+if TYPE_CHECKING:
+    import httpx
+
+log = logging.getLogger(__name__)
+
+TOKEN: Final = "QUERN_LINEAGE_TOKEN"  # noqa: S105 - the name of a variable
+_SPEC: Final = "https://openlineage.io/spec"
+_PRODUCER: Final = f"urn:quern:{VERSION}"
+_TIMEOUT: Final = 5.0
+_MOST_SECONDS: Final = 30.0  # A server that answers slowly must not make a build slow.
+
+Tree = dict[str, Any]
+
+
+class Lineage:
+    """Tells the events of one build, to a file and to a server; where either fails, the build goes on without it."""
+
+    def __init__(self, begun: Begun, warehouse: WarehouseFolder, settings: Settings) -> None:
+        self._begun, self._root, self._settings = begun, warehouse.root, settings
+        self._path = warehouse.lineage / f"{begun.build_id}.jsonl"
+        # Steps of one build may run in processes of their own, which name it alike.
+        self._run_id = str(uuid5(NAMESPACE_URL, f"{warehouse.root.as_uri()}#{begun.build_id}"))
+        self._to_file, self._to_server = settings.lineage.events, bool(settings.lineage.url)
+        self._seconds = 0.0
+
+    def begun(self) -> None:
+        """Tell that the build begins."""
+        self._tell("START", self._run_id, "build", {}, [self._source()], [])
+
+    def published(self, manifest: Manifest) -> None:
+        """Tell that the build is published, with all its tables; no step makes its rejects."""
+        made = [self._made(name, TABLES[name], of.digest, of.rows) for name, of in manifest.tables.items()]
+        self._tell("COMPLETE", self._run_id, "build", {}, [self._source()], made)
+
+    def ended(self, error: BaseException) -> None:
+        """Tell that `error` ended the build."""
+        self._tell(_end_of(error), self._run_id, "build", {}, [self._source()], [], error)
+
+    @contextmanager
+    def step(self, step: Step) -> Iterator[list[FinishedStep]]:
+        """Tell that a step begins, and how it ends; the block adds what it finished to the list."""
+        run_id, name = str(uuid4()), f"build.{step.name}"
+        parent = {
+            "run": {"runId": self._run_id},
+            "job": {"namespace": self._settings.lineage.namespace, "name": "build"},
+        }
+        facets = {"parent": _facet("ParentRunFacet", "1-2-0", **parent)}
+        inputs = [self._dataset(table) for table in step.reads] or [self._source()]
+        finished: list[FinishedStep] = []
+        self._tell("START", run_id, name, facets, inputs, [self._dataset(table) for table in step.makes])
+        try:
+            yield finished
+        except BaseException as error:
+            self._tell(_end_of(error), run_id, name, facets, inputs, [], error)
+            raise
+        record = finished[0].record  # An idle step's is of the build before, perhaps of an earlier version of Quern.
+        for table, read in zip(step.reads, inputs, strict=False):  # What the first step reads has no digest.
+            read["facets"] = {"version": _version(record.reads.get(table, ""))}
+        tables = {table: step.table(table, self._settings) for table in step.makes}
+        made = [self._made(n, table, record.makes.get(n, ""), record.rows.get(n, 0)) for n, table in tables.items()]
+        self._tell("COMPLETE", run_id, name, facets, inputs, made)
+
+    def _source(self) -> Tree:
+        """What pages are read from."""
+        source = self._begun.source
+        if isinstance(source, Url):
+            bucket, _, key = source.removeprefix(f"{source.scheme}://").partition("/")
+            return {"namespace": f"{source.scheme}://{bucket}", "name": key or "/"}
+        return {"namespace": "file", "name": str(absolute(source) if source else self._root / "pages")}
+
+    def _dataset(self, table: str) -> Tree:
+        """A table under one name in all builds; one on the way goes when the build is done."""
+        return {"namespace": "file", "name": str(self._root / ("stages" if table in TABLES else "work") / table)}
+
+    def _made(self, name: str, table: Table, digest: str, rows: int) -> Tree:
+        fields = [{"name": n, "type": kind, "description": table.meaning(n)} for n, kind in table.types().items()]
+        written = _facet("OutputStatisticsOutputDatasetFacet", "1-0-2", rowCount=rows)
+        return {
+            **self._dataset(name),
+            "facets": {"schema": _facet("SchemaDatasetFacet", "1-2-0", fields=fields), "version": _version(digest)},
+            "outputFacets": {"outputStatistics": written},
+        }
+
+    def _tell(
+        self,
+        state: str,
+        run_id: str,
+        job: str,
+        facets: Mapping[str, Tree],
+        inputs: Sequence[Tree],
+        outputs: Sequence[Tree],
+        error: BaseException | None = None,
+    ) -> None:
+        engine = _facet("ProcessingEngineRunFacet", "1-1-1", version=VERSION, name="Quern")
+        failure = {}
+        if error is not None:
+            message = str(error) or type(error).__name__
+            told = _facet("ErrorMessageRunFacet", "1-0-1", message=message, programmingLanguage="Python")
+            failure = {"errorMessage": told}
+        kind = _facet("JobTypeJobFacet", "2-0-4", processingType="BATCH", integration="QUERN", jobType="TASK")
+        event = {
+            "eventType": state,
+            "eventTime": datetime.now(UTC).isoformat(),
+            "run": {"runId": run_id, "facets": {**facets, "processing_engine": engine, **failure}},
+            "job": {"namespace": self._settings.lineage.namespace, "name": job, "facets": {"jobType": kind}},
+            "inputs": inputs,
+            "outputs": outputs,
+            "producer": _PRODUCER,
+            "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        }
+        line = json.dumps(event)
+        if self._to_file:
+            self._write(line)
+        if self._to_server:
+            self._send(line)
+
+    def _write(self, line: str) -> None:
+        try:
+            self._path.parent.mkdir(exist_ok=True)
+            with self._path.open("a", encoding="ascii") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            self._to_file = False
+            log.warning("lineage events are not written: %s error=%s", self._path, error)
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        """The connection to the server; it is made once, as certificates alone take a tenth of a second to load."""
+        import httpx  # As long again, which a build without a server need not take.
+
+        token = os.environ.get(TOKEN)
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        return httpx.Client(headers=headers, timeout=_TIMEOUT)
+
+    def _send(self, line: str) -> None:
+        import httpx
+
+        started = time.monotonic()
+        try:
+            self._client.post(self._settings.lineage.url, content=line).raise_for_status()
+            self._seconds += time.monotonic() - started
+            why = f"the server took {self._seconds:.0f} s" if self._seconds > _MOST_SECONDS else ""
+        except (httpx.HTTPError, OSError) as error:
+            why = str(error) or type(error).__name__
+        except (httpx.InvalidURL, ValueError) as error:  # Of a token that is none: the message may show it.
+            why = type(error).__name__
+        if why:
+            self._to_server = False
+            kept = f"{self._path} has all of them" if self._to_file else "they are lost"
+            log.warning("no further lineage events are sent, %s error=%s", kept, why)
+
+
+def _end_of(error: BaseException) -> str:
+    """How a run ended that `error` ended."""
+    return "FAIL" if isinstance(error, Exception) else "ABORT"
+
+
+def _version(digest: str) -> Tree:
+    return _facet("DatasetVersionDatasetFacet", "1-0-1", datasetVersion=digest)
+
+
+def _facet(kind: str, edition: str, **values: Any) -> Tree:
+    """A facet with where its schema is."""
+    return {"_producer": _PRODUCER, "_schemaURL": f"{_SPEC}/facets/{edition}/{kind}.json#/$defs/{kind}", **values}

@@ -1,0 +1,347 @@
+"""What is known of builds that are over: the table `builds`, lineage events, metrics, JSON logs, and the report."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.jobs.core.step import Step
+from quern.pipelines.build import in_progress
+from quern.pipelines.build.history import builds_of
+from quern.pipelines.build.in_progress import BuildRefusedError
+from quern.pipelines.build.lineage import TOKEN, Lineage
+from quern.pipelines.build.metrics import metrics_text
+from quern.pipelines.build.records import Begun
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.inspect.report import write_build_report
+from quern.pipelines.inspect.verify import kept_files, verify
+from quern.pipelines.vacuum import vacuum
+from quern.schemas.settings import MemoSettings, Settings
+from quern.schemas.tables.builds import Build, BuiltTable
+from tests.conftest import Quern, build_here, read_jsonl
+
+Event = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def pages(one_site: Path) -> Path:
+    return one_site / "brannock-review.example" / "2024" / "02"
+
+
+@pytest.fixture(scope="module")
+def built(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of one build, with metrics beside it; tests must not write to it."""
+    folder = tmp_path_factory.mktemp("history")
+    return build_here(pages, folder / "warehouse", f"metrics.file={folder / 'quern.prom'}", "link.k=2")
+
+
+@pytest.fixture
+def warehouse(built: Path, tmp_path: Path) -> Path:
+    """The warehouse, free to be written to."""
+    return Path(shutil.copytree(built, tmp_path / "warehouse"))
+
+
+def events(warehouse: Path, build_id: str | None = None) -> list[Event]:
+    wanted = build_id or max(path.stem for path in (warehouse / "lineage").iterdir())
+    return read_jsonl(warehouse / "lineage" / f"{wanted}.jsonl")
+
+
+def test_a_build_is_a_row_that_any_reader_of_parquet_reads(built: Path) -> None:
+    manifest = Warehouse.open(built).manifest()
+    (row,) = pq.read_table(built / "history").to_pylist(maps_as_pydicts="strict")
+    assert (row["build_id"], row["status"], row["seconds"]) == (manifest.build_id, "published", manifest.seconds)
+    assert (row["rejects"], row["settings"]["link.k"]) == (manifest.rejects, "2")
+    assert {t["name"]: (t["rows"], t["added"]) for t in row["tables"]} == {
+        name: (table.rows, table.rows) for name, table in manifest.tables.items()
+    }
+    files = [built / manifest.tables["chunks"].file, *(built / "lance").glob("chunks-*/**/*")]
+    size = next(t["bytes"] for t in row["tables"] if t["name"] == "chunks")
+    assert size == sum(path.stat().st_size for path in files if path.is_file())
+    assert [step["name"] for step in row["steps"]] == [step.name for step in STEPS]
+    assert 0 < max(step["peak_memory_bytes"] for step in row["steps"]) <= row["peak_memory_bytes"]
+
+
+def test_rows_outlive_pruning_and_a_damaged_one_is_written_again(
+    warehouse: Path, pages: Path, quern_here: Quern
+) -> None:
+    (first,) = (warehouse / "history").iterdir()
+    content = bytearray(first.read_bytes())
+    content[len(content) // 2] ^= 1
+    first.write_bytes(content)
+    catalog = Warehouse.open(warehouse)
+    assert [bad.path for bad in verify(kept_files(catalog)).bad] == [first]
+    digests = {name: table.digest for name, table in catalog.manifest().tables.items()}
+    build_here(pages, warehouse, "audit.keep_snapshots=1", "link.k=2")
+    assert {name: table.digest for name, table in catalog.manifest().tables.items()} == digests
+    assert verify(kept_files(catalog)).bad == []
+    vacuum(catalog, 1, MemoSettings(keep_nights=1))
+    (kept,) = catalog.snapshot_ids()
+    second, again = builds_of(catalog)
+    assert (second.build_id, second.reuse) == (kept, 1.0)
+    assert first.name.startswith(f"{again.build_id}.")
+    shown = quern_here("show", "build", again.build_id, "-w", warehouse, "--json")
+    assert json.loads(shown.stdout)["row"]["status"] == "published"
+    assert [path.stem for path in (warehouse / "lineage").iterdir()] == [kept]
+
+
+def test_builds_of_before_are_told_by_their_manifests_until_the_next_build_adds_them(
+    warehouse: Path, pages: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    (known,) = builds_of(Warehouse.open(warehouse))
+    shutil.rmtree(warehouse / "history")
+    told = quern_here("report", "-w", warehouse, "--out", tmp_path / "r.html", "--json")
+    (row,) = json.loads(told.stdout)["builds"]
+    assert (row["build_id"], row["seconds"], row["host"]) == (known.build_id, known.seconds, None)
+    assert not (warehouse / "history").exists()
+    build_here(pages, warehouse, "link.k=2")
+    assert len(list((warehouse / "history").iterdir())) == 2
+
+
+def test_a_refused_build_is_kept_with_what_failed_and_the_metrics_tell_the_last_success(
+    warehouse: Path, pages: Path, tmp_path: Path
+) -> None:
+    fewer, metrics = tmp_path / "pages", tmp_path / "quern.prom"
+    fewer.mkdir()
+    shutil.copy(pages / "replication-fails.html", fewer)
+    with pytest.raises(BuildRefusedError):
+        build_here(fewer, warehouse, f"metrics.file={metrics}", "audit.max_shrink=0")
+    refused, published = builds_of(Warehouse.open(warehouse))
+    assert (refused.status, refused.parent) == ("refused", published.build_id)
+    assert "documents lost since the last build" in (refused.error or "")
+    assert {table.name: table.rows for table in refused.tables}["documents"] == 1
+    samples = dict(re.findall(r'^(\w+)\{warehouse="[^"]+"\} (\S+)$', metrics.read_text(), re.MULTILINE))
+    assert samples["quern_build_success"] == "0"
+    assert float(samples["quern_build_last_success_timestamp_seconds"]) == published.ended_at.timestamp()
+    assert [e["eventType"] for e in events(warehouse) if e["job"]["name"] == "build"] == ["START", "FAIL"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "state"), [(OSError("no room"), "failed", "FAIL"), (KeyboardInterrupt(), "stopped", "ABORT")]
+)
+def test_a_build_that_fails_or_is_stopped_is_kept_with_the_steps_it_finished(
+    error: BaseException, status: str, state: str, warehouse: Path, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_step = in_progress.run_step
+
+    def failing(step: Step, *rest: Any) -> Any:
+        if step.name == "link":
+            raise error
+        return run_step(step, *rest)
+
+    monkeypatch.setattr(in_progress, "run_step", failing)
+    with pytest.raises(type(error)):
+        build_here(pages, warehouse, "link.k=1")
+    last = builds_of(Warehouse.open(warehouse))[0]
+    assert (last.status, last.error) == (status, type(error).__name__)
+    assert last.steps[-1].name == STEPS[[step.name for step in STEPS].index("link") - 1].name
+    ended = [e for e in events(warehouse) if e["eventType"] == state]
+    assert [e["job"]["name"] for e in ended] == ["build.link", "build"]
+    assert all(e["run"]["facets"]["errorMessage"]["message"] for e in ended)
+
+
+def test_lineage_events_tell_the_inputs_of_every_table(built: Path, pages: Path) -> None:
+    told = events(built)
+    runs: dict[str, list[str]] = {}
+    for event in told:
+        runs.setdefault(event["run"]["runId"], []).append(event["eventType"])
+    assert set(map(tuple, runs.values())) == {("START", "COMPLETE")}
+    assert len(runs) == 1 + len(STEPS)
+    ended = {e["job"]["name"]: e for e in told if e["eventType"] == "COMPLETE"}
+    parents = {e["run"]["facets"]["parent"]["run"]["runId"] for name, e in ended.items() if name != "build"}
+    assert parents == {ended["build"]["run"]["runId"]}
+
+    def names(datasets: list[Event]) -> list[str]:
+        return [Path(one["name"]).name for one in datasets]
+
+    for step in STEPS:
+        event = ended[f"build.{step.name}"]
+        assert names(event["outputs"]) == list(step.makes)
+        assert names(event["inputs"]) == list(step.reads or (pages.name,))
+        assert all("version" in one["facets"] for one in event["inputs"] if step.reads)
+    inputs = {name: e["inputs"] for e in ended.values() for name in names(e["outputs"])}
+    tables = Warehouse.open(built).manifest().tables
+    assert all(inputs[name] for name in tables)
+    rows = {Path(o["name"]).name: o["outputFacets"]["outputStatistics"]["rowCount"] for o in ended["build"]["outputs"]}
+    assert rows == {name: table.rows for name, table in tables.items()}
+
+
+def test_lineage_events_are_valid_as_the_official_client_has_the_specification(built: Path) -> None:
+    """Its classes are generated from the schemas: they refuse unknown fields, missing ones, and other ids and times."""
+    pytest.importorskip("openlineage.client", reason="needs openlineage-python: make install-dev")
+    base = import_module("openlineage.client.generated.base")
+    kinds = {
+        "parent": "parent_run.ParentRunFacet",
+        "processing_engine": "processing_engine_run.ProcessingEngineRunFacet",
+        "errorMessage": "error_message_run.ErrorMessageRunFacet",
+        "jobType": "job_type_job.JobTypeJobFacet",
+        "schema": "schema_dataset.SchemaDatasetFacet",
+        "version": "dataset_version_dataset.DatasetVersionDatasetFacet",
+        "outputStatistics": "output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet",
+    }
+
+    def checked(name: str, facet: Event) -> Any:
+        module, _, kind = kinds[name].partition(".")
+        values = {key: value for key, value in facet.items() if key not in ("_producer", "_schemaURL")}
+        made = getattr(import_module(f"openlineage.client.generated.{module}"), kind)(**values)
+        assert (made._schemaURL, bool(facet["_producer"])) == (facet["_schemaURL"], True)
+        return made
+
+    def read(kind: Any, told: Event) -> Any:
+        facets = {
+            key: {n: checked(n, f) for n, f in told[key].items()} for key in told if key.lower().endswith("facets")
+        }
+        return kind(**told | facets)
+
+    for event in [*events(built), failed_step(built)]:
+        schema, state = event.pop("schemaURL"), base.EventType[event["eventType"]]
+        datasets = {
+            "inputs": [read(base.InputDataset, one) for one in event["inputs"]],
+            "outputs": [read(base.OutputDataset, one) for one in event["outputs"]],
+        }
+        run, job = read(base.Run, event["run"]), read(base.Job, event["job"])
+        assert base.RunEvent(**event | datasets | {"eventType": state, "run": run, "job": job}).schemaURL == schema
+
+
+def failed_step(built: Path) -> Event:
+    """The event of a step that failed, in another warehouse."""
+    begun = Begun(build_id="20240101T060000000", source=built, parent=None, settings={})
+    other = Warehouse(built.parent / "other")
+    other.root.mkdir()
+    with pytest.raises(OSError, match="no room"), Lineage(begun, other, Settings()).step(STEPS[1]):
+        raise OSError("no room")
+    return events(other.root)[-1]
+
+
+@contextmanager
+def server(status: int) -> Iterator[tuple[str, list[tuple[str | None, Event]]]]:
+    """A lineage server on this machine: its address, and the token and event of each request."""
+    got: list[tuple[str | None, Event]] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            got.append((self.headers["Authorization"], json.loads(body)))
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{httpd.server_port}/api/v1/lineage", got
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+
+
+@pytest.mark.parametrize(("status", "sent"), [(201, 2 + 2 * len(STEPS)), (503, 1)])
+def test_a_server_gets_the_events_and_one_that_fails_stops_no_build(
+    status: int,
+    sent: int,
+    warehouse: Path,
+    pages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv(TOKEN, "a-token")
+    with server(status) as (url, got):
+        build_here(pages, warehouse, f"lineage.url={url}", "link.k=2")
+    kept = events(warehouse)
+    assert [event for _, event in got] == kept[:sent]
+    assert {token for token, _ in got} == {"Bearer a-token"}
+    assert len(kept) == 2 + 2 * len(STEPS)
+    assert len([r for r in caplog.records if "lineage events are sent" in r.message]) == (status != 201)
+    assert "a-token" not in "".join(path.read_text("latin-1") for path in warehouse.rglob("*.json*"))
+
+
+def test_log_lines_are_json_objects_where_that_is_set(warehouse: Path, pages: Path, quern_here: Quern) -> None:
+    done = quern_here("build", pages, "-w", warehouse, "--set", "log.format=json", "--set", "link.k=2")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    fields = next(line["fields"] for line in lines if line["fields"].get("job") == "clean")
+    assert (fields["in"], fields["reused"], fields["engine"]) == (2, "all", "none")
+    log = max((warehouse / "logs").glob("2*.log"))
+    assert [line["message"] for line in read_jsonl(log)] == [line["message"] for line in lines]
+
+
+def build_record(**more: Any) -> Build:
+    row = {"build_id": "20240101T060000000", "status": "published", "source": "pages", "seconds": 2.0}
+    at = {"started_at": "2024-01-01T06:00:00Z", "ended_at": "2024-01-01T06:00:02Z"}
+    return Build.model_validate({**row, **at, **more})
+
+
+def test_metrics_escape_what_a_label_cannot_hold() -> None:
+    build = build_record(rejects={'ingest: a "b"\\\n': 3})
+    lines = metrics_text(build, build, 'a"b').splitlines()
+    assert 'quern_rejected_rows{warehouse="a\\"b",job="ingest",reason="a \\"b\\"\\\\\\n"} 3' in lines
+    assert all(re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+\{(\w+="([^"\\]|\\.)*",?)+\} [\d.e+]+', line) for line in lines)
+
+
+@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202e\x1b[2J"])
+def test_the_report_shows_the_builds_and_escapes_them(
+    hostile: str, built: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    told = quern_here("report", "-w", built, "--out", tmp_path / "report.html")
+    assert (told.returncode, told.stdout) == (0, f"report of 1 build: {tmp_path / 'report.html'}\n")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert all(f'<th scope="row">{step.name}</th>' in page for step in STEPS)
+    assert all(f">{title}</h2>" in page for title in ("Funnel", "Rows left out", "Steps", "Trends", "Builds"))
+    names = {"source": hostile, "host": hostile, "engines": {hostile: hostile}, "rejects": {hostile: 1}}
+    tables = [BuiltTable(name="pages", rows=3), BuiltTable(name=hostile, rows=1)]
+    failed = build_record(status="failed", error=hostile, build_id="20240102T060000000")
+    write_build_report([failed, build_record(tables=tables, **names)], tmp_path / "hostile.html", warehouse=hostile)
+    page = (tmp_path / "hostile.html").read_text("utf-8")
+    assert "failed" in page
+    assert not re.search(r"<script|<img|\x1b", page)
+    assert "default-src 'none'" in page
+
+
+def test_a_warehouse_without_builds_has_no_report(tmp_path: Path, quern_here: Quern) -> None:
+    Warehouse.create(tmp_path / "new")
+    told = quern_here("report", "-w", tmp_path / "new", "--out", tmp_path / "r.html")
+    assert (told.returncode, (tmp_path / "r.html").exists()) == (2, False)
+    assert "nothing was built" in told.stderr
+
+
+def test_files_that_cannot_be_written_stop_no_build(
+    warehouse: Path, pages: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("history", "lineage"):
+        shutil.rmtree(warehouse / name)
+        (warehouse / name).write_text("a file")
+    build_here(pages, warehouse, f"metrics.file={warehouse / 'history' / 'quern.prom'}", "link.k=2")
+    said = " ".join(record.message for record in caplog.records)
+    for words in ("is not in the table builds", "lineage events are not written", "metrics are not written"):
+        assert said.count(words) == 1
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_the_report_fits_and_is_accessible(built: Path, tmp_path: Path, width: int, scheme: str) -> None:
+    browsing = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    from axe_playwright_python.sync_playwright import Axe
+
+    from tests.pipelines.answers.views.test_report_in_browser import CHROMIUM, visit
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    write_build_report(builds_of(Warehouse.open(built)), tmp_path / "r.html", warehouse="WH")
+    with browsing.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        seen = visit(browser, tmp_path / "r.html", width, color_scheme=scheme)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert Axe().run(seen.page).violations_count == 0
+        assert (seen.said, seen.asked) == ([], [(tmp_path / "r.html").as_uri()])
+        browser.close()
