@@ -42,9 +42,14 @@ class Tables(Protocol):
 
 
 def read_columns(table: Columns, names: Sequence[str]) -> pa.Table:
-    """The named columns of `table`, whole."""
-    schema = _schema(table, names)
+    """The named columns of `table`, whole; strings as large ones, as 2 GiB are what others can be combined to."""
+    schema = pa.schema([wide(field) for field in _schema(table, names)])
     return pa.Table.from_batches([batch.cast(schema) for batch in table.batches(names)], schema=schema)
+
+
+def wide(field: pa.Field) -> pa.Field:
+    """The field, with 64 bits for the places of its strings."""
+    return field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field
 
 
 def _schema(table: Columns, names: Sequence[str]) -> pa.Schema:

@@ -211,14 +211,17 @@ class _Keywords:
             known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), _STOP))
             owners.append(owner[known.to_numpy(zero_copy_only=False)])
             parts.append(words.flatten().filter(known))
-        every = pa.chunked_array(parts, pa.string()).combine_chunks().dictionary_encode()
+        # Never combined as strings: the words of two million chunks are more than one array of them can hold.
+        encoded = pa.chunked_array(parts, pa.string()).dictionary_encode().unify_dictionaries().chunks
+        words = encoded[0].dictionary if encoded else pa.array([], pa.string())
         # Numbered in the order of the alphabet, so that equal tables give equal words.
-        order = pc.sort_indices(every.dictionary).to_numpy()
-        number = np.argsort(order)[every.indices.to_numpy()]
+        order = pc.sort_indices(words).to_numpy()
+        indices = [one.indices.to_numpy() for one in encoded]
+        number = np.argsort(order)[np.concatenate([np.empty(0, np.int32), *indices])]
         shape = (len(keys), len(order))
         has = sparse.csr_array((np.ones(len(number)), (np.concatenate(owners), number)), shape=shape)
         has.data[:] = 1
-        return cls(every.dictionary.take(pa.array(order)), has, has.sum(axis=0) / max(1, len(keys)))
+        return cls(words.take(pa.array(order)), has, has.sum(axis=0) / max(1, len(keys)))
 
     def of(self, chunks: Positions) -> list[str]:
         """The keywords of some chunks together."""

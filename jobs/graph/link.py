@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.disk import mapped
+from quern.indexes.graph.structure import read_columns
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, vector_matrix
@@ -129,7 +130,7 @@ def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None
 def _lay(nodes: Stage, run: Run) -> _Laid:
     """The nodes with vectors that can be compared; the others are rejects."""
     names = ["query_id", "chunk_id"]
-    rows = pa.Table.from_batches(nodes.batches(names), pa.schema([nodes.table.schema.field(n) for n in names]))
+    rows = read_columns(nodes, names)
     keys, chunks = (rows[name].combine_chunks() for name in names)
     dimension = max(1, nodes.table.schema.field("vector").type.list_size)
     good = np.zeros(len(keys), dtype=np.bool_)
@@ -173,10 +174,10 @@ def edge_rows(
     """Edges between nodes at positions among `keys`."""
     return pa.RecordBatch.from_arrays(
         [
-            keys.take(pa.array(source)),
+            keys.take(pa.array(source)).cast(pa.string()),
             pa.array([kind] * len(source), pa.string()),
             pa.array(rank.astype(np.int32)),
-            keys.take(pa.array(target)),
+            keys.take(pa.array(target)).cast(pa.string()),
             pa.array(similarity),
         ],
         schema=EDGES.schema,

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from quern.indexes.graph import QueryGraph
+from quern.indexes.graph.structure import read_columns
 from quern.indexes.keys import positions_in
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
@@ -70,3 +72,9 @@ def test_equal_scores_come_in_the_order_of_the_keys(searcher: Searcher) -> None:
     assert (order == np.arange(len(order))).all()
     first, second = (hits.chunk[hits.question == q].tolist() for q in (0, 1))
     assert first == second
+
+
+def test_strings_of_whole_columns_have_room_for_more_than_two_gigabytes(searcher: Searcher) -> None:
+    rows = read_columns(searcher.snapshot.table("chunks"), ["chunk_id", "terms"])
+    assert set(rows.schema.types) == {pa.large_string()}
+    assert searcher.graph.members.nodes.type == searcher.graph.members.documents.keys.type == pa.large_string()
