@@ -130,7 +130,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
-    "tasks": lambda options: benchmark_tasks(options.warehouse[0], options.set),
+    "tasks": lambda options: benchmark_tasks(options.warehouse[0], options.set, options.only or ()),
     "templates": lambda options: benchmark_templates(),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "triplets": lambda options: benchmark_triplets(options.warehouse or ()),
@@ -197,7 +197,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
     parser.add_argument(
-        "--only", action="append", help="of answers, domains, timelines: a set to take; of kills: a scene; repeatable"
+        "--only",
+        action="append",
+        help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
     )
     parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file")
     parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many")

@@ -39,17 +39,22 @@ Case = tuple[Any, Callable[[Any], float]]
 """An input of a task, and what an output is worth, from 0 to 1."""
 
 
-def benchmark_tasks(warehouse: Path, changes: Sequence[str], count: int = 12) -> dict[str, float]:
+def benchmark_tasks(
+    warehouse: Path, changes: Sequence[str], only: Sequence[str] = (), count: int = 12
+) -> dict[str, float]:
     """Of each task its worth by the rule and by the model, and seconds an input.
 
     Args:
         warehouse: One built of the sample corpus.
         changes: Settings, as `--set` takes them; a generator among them is the model.
+        only: Names of tasks; all by default.
         count: Inputs of each task.
     """
     settings = load_settings(overrides=list(changes))
     figures: dict[str, float] = {}
     for name, (task, cases) in _tasks(warehouse, settings, Embedder.load(settings.embed), count).items():
+        if only and name not in only:
+            continue
         for kind, generator in (("rule", GeneratorSettings()), ("model", settings.generator)):
             if kind == "model" and generator.kind == "rules":
                 continue
