@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import mmap
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -188,3 +189,15 @@ def mapped(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> npt.N
                 raise
             raise NoRoomError(error, path, size) from None
     return np.memmap(path, dtype=dtype, mode="r+", shape=shape)
+
+
+def let_go(rows: npt.NDArray[Any], part: slice) -> None:
+    """Give back the memory of a part of a whole mapped file, which the system would keep as long as nobody wants it.
+
+    What is in memory, and no file, stays.
+    """
+    held: mmap.mmap | None = getattr(rows, "_mmap", None)
+    if held is not None:
+        begin = part.start * rows.strides[0]
+        begin -= begin % mmap.PAGESIZE
+        held.madvise(mmap.MADV_DONTNEED, begin, part.stop * rows.strides[0] - begin)

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from quern.indexes.disk import let_go
+
 Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
@@ -92,7 +94,14 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
 
 
 def nearest(
-    queries: Rows, vectors: Rows, k: int, own: Positions | None = None, *, query_block: int = 1024, block: int = 8192
+    queries: Rows,
+    vectors: Rows,
+    k: int,
+    own: Positions | None = None,
+    *,
+    query_block: int = 1024,
+    block: int = 8192,
+    scan: bool = False,
 ) -> Neighbours:
     """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
 
@@ -103,6 +112,7 @@ def nearest(
         own: In a self-join, the position of each query among `vectors`, which it is not to find.
         query_block: Queries multiplied at a time; changes no result.
         block: Vectors multiplied at a time; changes no result.
+        scan: Whether a whole mapped file is read once, and need not stay in memory.
 
     Memory: about 5 bytes x `query_block` x `block` for the products, and k positions and cosines per query.
     """
@@ -112,13 +122,15 @@ def nearest(
     for start in range(0, len(queries), query_block):
         stop = min(start + query_block, len(queries))
         self_of = own[start:stop] if own is not None else None
-        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, block)
+        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, block, scan=scan)
         found.positions[start:stop] = best.positions
         found.similarities[start:stop] = best.similarities
     return found
 
 
-def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | None, width: int) -> Neighbours:
+def _nearest_of_block(
+    queries: Floats, vectors: Rows, k: int, own: Positions | None, width: int, *, scan: bool
+) -> Neighbours:
     rounding = np.float32(queries.shape[1] * 2.0**-23)
     best = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
@@ -132,6 +144,8 @@ def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | N
         query, column = _nominated(products, best.similarities[:, -1], k, rounding)
         scores = pair_similarities(queries, block, query, column)
         best = _merge(best, query, column + start, scores, k)
+        if scan and isinstance(vectors, np.memmap):
+            let_go(vectors, slice(start, start + len(block)))
     return best
 
 

@@ -3,14 +3,17 @@
 `E_intra`, the neighbour edges, is a nodes x nodes CSR matrix; `E_inter`, which chunk a node belongs to, one
 position per node. Nodes and chunks are numbered in the order of their keys; the numbers live in memory only.
 
-Memory: 4 bytes per vector component of nodes and chunks (1,536 a row for MiniLM), 12 bytes per edge, 12 per node,
-and the keys.
+Memory: 4 bytes per vector component of nodes and chunks (1,536 a row for MiniLM), or none of a table that has more
+vectors than are held in memory; 12 bytes per edge, 12 per node, and the keys.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +21,11 @@ import pyarrow as pa
 from scipy import sparse
 
 from quern.indexes.catalog.folder import Snapshot
+from quern.indexes.disk import let_go, mapped
 from quern.indexes.graph.structure import Documents, Edges, Members, joined, read_columns, read_edges, read_members
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
+from quern.indexes.storage import BEGUN
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 
 
@@ -39,8 +44,9 @@ _NO_OWNER: Positions = np.empty(0, dtype=np.int64)
 class QueryGraph:
     """The graph of one snapshot, loaded table by table as it is needed."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+    def __init__(self, snapshot: Snapshot, vectors_in_memory: int = 1_000_000) -> None:
+        """The graph of `snapshot`; the vectors of a table that has more than so many lie in a temporary file."""
+        self._snapshot, self._in_memory = snapshot, vectors_in_memory
 
     @cached_property
     def members(self) -> Members:
@@ -60,10 +66,23 @@ class QueryGraph:
 
     def _vectors(self, name: str, key: str, keys: pa.Array) -> Floats:
         """The table's vectors in the order of `keys`, read batch by batch into one matrix."""
-        matrix = np.empty((len(keys), self._snapshot.manifest.tables[name].dimension), dtype=np.float32)
+        matrix = self._room((len(keys), self._snapshot.manifest.tables[name].dimension or 0))
         for batch in self._snapshot.table(name).batches([key, "vector"]):
             matrix[positions_in(keys, batch.column(key))] = vector_matrix(batch.column("vector"))
+            let_go(matrix, slice(0, len(matrix)))
         return matrix
+
+    def _room(self, shape: tuple[int, int]) -> Floats:
+        """Room for a matrix: memory, or a file that has no name any more and goes with the process."""
+        if shape[0] <= self._in_memory:
+            return np.empty(shape, dtype=np.float32)
+        beside = self._snapshot.warehouse.root
+        folder = beside if os.access(beside, os.W_OK) else Path(tempfile.gettempdir())
+        path = folder / f"{BEGUN}vectors-{os.getpid()}-{id(self)}"
+        try:
+            return mapped(path, np.float32, shape)
+        finally:
+            path.unlink(missing_ok=True)
 
     @cached_property
     def edges(self) -> sparse.csr_array:

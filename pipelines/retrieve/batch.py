@@ -106,7 +106,7 @@ class Batch:
         `owner` is the chunk of each, by default its own position.
         """
         if self.allowed is None:
-            return nearest(self.vectors, vectors, most)
+            return nearest(self.vectors, vectors, most, scan=True)
         positions = np.full((len(self), most), -1, dtype=np.int64)
         similarities = np.full((len(self), most), -np.inf, dtype=np.float32)
         for questions, mask in self.allowed.each():

@@ -44,7 +44,7 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self.snapshot = snapshot
         self.settings = settings
-        self.graph = QueryGraph(snapshot)
+        self.graph = QueryGraph(snapshot, settings.retrieve.vectors_in_memory)
         self.pictures: Pictures | None = None
         self._embedder_ahead: Future[Embedder] | None = None
         self._held: dict[tuple[object, ...], Any] = {}

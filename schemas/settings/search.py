@@ -78,6 +78,12 @@ class RetrieveSettings(Group):
         "count from it. Documents without a date are left out.",
     )
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
+    vectors_in_memory: Positive = Field(
+        1_000_000,
+        description="Vectors of a table up to which a search holds them in memory, 1.5 GB with MiniLM; more are read "
+        "block by block from a temporary file beside the warehouse, with equal results.",
+        json_schema_extra=HOW,
+    )
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")
     weight_dense: float = Field(0.3, ge=0, description="Weight of the cosine of a chunk in `hybrid`.")
     weight_bm25: float = Field(

@@ -7,6 +7,7 @@ import pytest
 from quern.indexes.graph import QueryGraph
 from quern.indexes.graph.structure import read_columns
 from quern.indexes.keys import positions_in
+from quern.indexes.vectors import nearest
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
@@ -78,3 +79,14 @@ def test_strings_of_whole_columns_have_room_for_more_than_two_gigabytes(searcher
     rows = read_columns(searcher.snapshot.table("chunks"), ["chunk_id", "terms"])
     assert set(rows.schema.types) == {pa.large_string()}
     assert searcher.graph.members.nodes.type == searcher.graph.members.documents.keys.type == pa.large_string()
+
+
+def test_vectors_that_are_not_held_in_memory_are_found_equally(searcher: Searcher) -> None:
+    held, mapped = searcher.graph, QueryGraph(searcher.snapshot, vectors_in_memory=10)
+    assert isinstance(mapped.nodes.vectors, np.memmap)
+    assert np.array_equal(mapped.nodes.vectors, held.nodes.vectors)
+    asked = held.chunks.vectors[:7]
+    found, read = (nearest(asked, of.nodes.vectors, 5, block=50, scan=True) for of in (held, mapped))
+    assert np.array_equal(found.positions, read.positions)
+    assert np.array_equal(found.similarities, read.similarities)
+    assert not list(searcher.snapshot.warehouse.root.glob(".tmp-*"))
