@@ -30,6 +30,7 @@ COMMANDS = (
     "answers diff",
     "evaluate",
     "convert",
+    "export",
     "evaluate-extraction",
     "recipes",
     "sweep",
