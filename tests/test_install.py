@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -42,6 +43,20 @@ def test_a_lock_has_what_the_package_and_its_extras_ask_for(locks: str, extras: 
         name = canonicalize_name(requirement.name)
         assert name in versions, f"{requirement} is in no lock"
         assert versions[name] in requirement.specifier
+
+
+@pytest.mark.slow
+def test_the_package_of_the_dags_is_installed_with_all_its_modules_and_asks_for_airflow_alone(tmp_path: Path) -> None:
+    source = tmp_path / "airflow_dags"
+    shutil.copytree(ROOT / "airflow_dags", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--no-compile"]
+    target = tmp_path / "target"
+    subprocess.run([sys.executable, "-m", "pip", "install", *offline, "--target", target, source], check=True)
+    modules = {path.name for path in (target / "quern_airflow").iterdir()}
+    assert modules == {path.name for path in (ROOT / "airflow_dags" / "quern_airflow").glob("*.py")}
+    (metadata,) = target.glob("quern_airflow-*.dist-info/METADATA")
+    asked = [line for line in metadata.read_text("utf-8").splitlines() if line.startswith("Requires-Dist")]
+    assert asked == ["Requires-Dist: apache-airflow>=3.1"]
 
 
 @pytest.mark.parametrize(

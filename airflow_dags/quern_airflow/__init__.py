@@ -1,1 +1,1 @@
-"""What the DAGs share: the command `quern`, run so that nothing outlives its task; the build's list of steps."""
+"""DAGs of Quern: functions that make them, and the command `quern`, run so that nothing outlives its task."""

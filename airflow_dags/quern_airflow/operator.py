@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from quern_airflow.command import INTERRUPTED, CommandMissingError, Ended, Guard
 
 # What a build needs to close Spark and Ray.
 GRACE_SECONDS = 60.0
+RUN_OPTIONS = ("settings", "engine", "spark_master", "ray_address", "set")
 
 
 class QuernOperator(BaseOperator):
@@ -23,7 +25,7 @@ class QuernOperator(BaseOperator):
     Args:
         arguments: The command's name and what follows it.
         options: Options by name, without the dashes; those with an empty value are left out.
-        required: Options that must have a value.
+        run_options: Parameters of the run that are options too, where `options` has no such; of RUN_OPTIONS.
         skipped_without: Says what is missing where an argument is empty: the task is skipped.
         saved_to: File that standard output is written to, whole or not at all; empty for none.
         event: What the events of the task's outlets tell.
@@ -39,7 +41,7 @@ class QuernOperator(BaseOperator):
         *,
         arguments: Sequence[str],
         options: Mapping[str, str] | None = None,
-        required: Sequence[str] = (),
+        run_options: Sequence[str] = (),
         skipped_without: str = "",
         saved_to: str = "",
         event: Mapping[str, str] | None = None,
@@ -49,7 +51,7 @@ class QuernOperator(BaseOperator):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        self.arguments, self.options, self.required = arguments, dict(options or {}), tuple(required)
+        self.arguments, self.options, self.run_options = arguments, dict(options or {}), tuple(run_options)
         self.skipped_without, self.saved_to, self.event = skipped_without, saved_to, dict(event or {})
         self.as_json, self.finished_by, self.grace = as_json, finished_by, grace
         self._running: GuardedCommand | None = None
@@ -58,23 +60,14 @@ class QuernOperator(BaseOperator):
         """Run the command; returns what it printed, where that is JSON."""
         if self.skipped_without and not all(self.arguments):
             raise AirflowSkipException(self.skipped_without)
-        for name in self.required:
-            if not self.options.get(name):
-                raise AirflowFailException(
-                    f"no {name} is named: set the Variable quern_{name}, or the parameter {name} of this run"
-                )
         if self.finished_by:
             told = context["ti"].xcom_pull(task_ids=self.finished_by) or {}
-            if self.task_id in told.get("finished", ()):
+            if self.arguments[1] in told.get("finished", ()):
                 self.log.info("nothing to do: %s found this finished", self.finished_by)
                 return None
-        words = [
-            *self.arguments,
-            *(["--json"] if self.as_json else []),
-            *(f"--{name}={value}" for name, value in self.options.items() if value),
-        ]
+        words = self.words(context["params"])
         self._running = guarded(words, self.grace)
-        self.log.info("quern %s", " ".join(words))
+        self.log.info("quern %s", shlex.join(words))
         ended = self._running.run(lambda line: self.log.info("%s", line))
         _see_that_it_succeeded(ended)
         if self.saved_to:
@@ -85,6 +78,19 @@ class QuernOperator(BaseOperator):
             for outlet in self.outlets:
                 context["outlet_events"][outlet].extra = dict(self.event)
         return json.loads(ended.output) if self.as_json else None
+
+    def words(self, params: Mapping[str, Any]) -> list[str]:
+        """What follows `quern`: elements of an argument list, which no shell and no template reads again."""
+        told = {name: params[name] for name in self.run_options if params[name]}
+        overrides = [f"engine.{name}={told.pop(name)}" for name in ("spark_master", "ray_address") if name in told]
+        overrides += told.pop("set", ())
+        options = told | self.options
+        return [
+            *self.arguments,
+            *(["--json"] if self.as_json else []),
+            *(f"--{name}={value}" for name, value in options.items() if value),
+            *(f"--set={each}" for each in overrides),
+        ]
 
     def on_kill(self) -> None:
         """Airflow ends the task; `execute` goes on when the command has ended."""

@@ -1,20 +1,14 @@
-"""What a run of the DAGs is told: parameters of the run, else Variables of Airflow."""
+"""Parameters of a run, and what all tasks have in common."""
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import Asset, Param
-
-# What publishing a snapshot emits; its events name the warehouse and the build.
-SNAPSHOT = Asset("quern_snapshot")
+from airflow.sdk import Param
 
 # The build's name is its night: names of builds sort by night, and a run that is tried again is the same build.
 BUILD_ID = "{{ (dag_run.logical_date or dag_run.run_after).strftime('%Y%m%dT%H%M%S%f')[:-3] }}"
-
-NIGHT = os.environ.get("QUERN_NIGHT", "0 2 * * *")
 
 DEFAULTS: dict[str, Any] = {
     "retries": 3,
@@ -27,27 +21,30 @@ DEFAULTS: dict[str, Any] = {
 
 # No control characters, and nothing that a command would take for an option.
 _TEXT = r"^[^\x00-\x1f\x7f-][^\x00-\x1f\x7f]*$"
-TEXTS = {"type": "string", "pattern": _TEXT, "maxLength": 4096}
+_TEXTS = {"type": "string", "pattern": _TEXT, "maxLength": 4096}
+
+SOURCES: dict[str, Any] = {
+    "type": "array",
+    "items": _TEXTS,
+    "description": "Files, folders, patterns or s3:// addresses; a pattern's files are tasks of their own.",
+}
+SET: dict[str, Any] = {
+    "type": "array",
+    "items": {**_TEXTS, "pattern": r"^[a-z_]+\.[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$"},
+    "description": "Single settings, each as `--set`: `link.k=2`.",
+}
+ENGINES = {
+    "settings": "YAML file of settings.",
+    "spark_master": "Spark master, such as `spark://host:7077`.",
+    "ray_address": "Address of a Ray cluster.",
+}
 
 
 def option(name: str) -> str:
-    """The template of an option: the run's parameter, else the Variable `quern_NAME`, else nothing."""
-    return f"{{{{ params.{name} or var.value.get('quern_{name}', '') }}}}"
+    """The template of the run's parameter `name`, or of nothing."""
+    return f"{{{{ params.{name} or '' }}}}"
 
 
-def text_param(name: str, description: str) -> dict[str, Param]:
-    """A parameter that the Variable `quern_NAME` stands in for."""
-    told = f"{description} Default: the Variable `quern_{name}`."
-    return {name: Param(None, type=["null", "string"], pattern=_TEXT, maxLength=4096, description=told)}
-
-
-ENGINE = {
-    "engine": Param(
-        None,
-        type=["null", "string"],
-        enum=[None, "auto", "local", "spark", "ray"],
-        description="What runs the jobs, as `--engine`. Default: the Variable `quern_engine`, else the settings.",
-    )
-}
-WAREHOUSE = text_param("warehouse", "Directory of the warehouse.")
-SETTINGS = text_param("settings", "YAML file of settings.")
+def text_param(default: str, description: str) -> Param:
+    """A parameter that may be left out."""
+    return Param(default or None, type=["null", "string"], pattern=_TEXT, maxLength=4096, description=description)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ DAGS = ROOT / "airflow_dags"
 QUERN = shlex.split(os.environ.get("QUERN_COMMAND", "")) or [str(ROOT / ".venv" / "bin" / "quern")]
 HOME = Path(tempfile.mkdtemp(prefix="quern-airflow-"))
 
+sys.path.insert(0, str(DAGS))  # As Airflow does.
 os.environ |= {
     "AIRFLOW_HOME": str(HOME),
     "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),

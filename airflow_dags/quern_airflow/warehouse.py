@@ -1,0 +1,111 @@
+"""A warehouse as its DAGs see it: where it is, how its commands run, and the pool and the asset that are its own."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypedDict
+
+from airflow.sdk import DAG, Asset, Context, Param
+
+from quern_airflow.failures import log_failure
+from quern_airflow.options import DEFAULTS, ENGINES, SET, text_param
+
+Callback = Callable[[Context], None]
+
+
+class TaskOptions(TypedDict, total=False):
+    """What one task has of its own: the engine of its command, else arguments of Airflow's operators."""
+
+    engine: str  # Of `crawl`, `files` and the steps of a build.
+    queue: str
+    pool: str
+    executor: str
+    executor_config: dict[str, Any]
+    execution_timeout: timedelta
+    retries: int
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A warehouse and how its DAGs run.
+
+    Attributes:
+        path: Its directory, absolute, as workers may start anywhere.
+        settings, engine, spark_master, ray_address, overrides: Defaults of a run's parameters; `overrides` is `set`.
+        tasks: What single tasks have of their own, by step (`doc2query`) or task (`crawl`, `files`, `answer`,
+            `evaluate`, `sweep`).
+        pool: The pool of the tasks that write; empty for one named after the path. It must exist, with one slot.
+        on_failure: Called with the context of a task that failed for good, and of a run that missed its deadline.
+        deadline: After this time a run fails, and what still runs is stopped.
+    """
+
+    path: str
+    settings: str = ""
+    engine: str = ""
+    spark_master: str = ""
+    ray_address: str = ""
+    overrides: Sequence[str] = ()
+    tasks: Mapping[str, TaskOptions] = field(default_factory=dict)
+    pool: str = ""
+    on_failure: Callback = log_failure
+    deadline: timedelta = timedelta(days=1)
+
+    def __post_init__(self) -> None:
+        if not Path(self.path).is_absolute():
+            raise ValueError(f"name the warehouse by its absolute path, not {self.path!r}")
+        object.__setattr__(self, "path", str(Path(self.path)))
+        object.__setattr__(self, "pool", self.pool or re.sub(r"[^\w-]+", ".", f"quern{self.path}", flags=re.ASCII))
+
+    @property
+    def pool_command(self) -> str:
+        """What makes the pool. In a pool that is missing tasks wait for ever, and only the scheduler's log says so."""
+        return f"airflow pools set {self.pool} 1 {shlex.quote(self.path)}"
+
+    @property
+    def snapshot(self) -> Asset:
+        """What publishing a snapshot updates; its events name the warehouse and the build."""
+        return Asset(Path(self.path).as_uri(), group="quern")
+
+    def dag(self, dag_id: str, doc: str, schedule: Any, params: Mapping[str, Param]) -> DAG:
+        """A DAG of this warehouse, with no tasks yet."""
+        texts = {name: text_param(getattr(self, name), told) for name, told in ENGINES.items()}
+        engine = Param(
+            self.engine or None,
+            type=["null", "string"],
+            enum=[None, "auto", "local", "spark", "ray"],
+            description="What runs the jobs, as `--engine`; else what the settings say.",
+        )
+        needs = f"Warehouse `{self.path}`. Its pool must exist: `{self.pool_command}`."
+        return DAG(
+            dag_id,
+            schedule=schedule,
+            start_date=datetime(2026, 1, 1, tzinfo=UTC),
+            catchup=False,
+            max_active_runs=1,
+            dagrun_timeout=self.deadline,
+            on_failure_callback=self._late,
+            default_args={**DEFAULTS, "on_failure_callback": self.on_failure},
+            params={**params, "engine": engine, **texts, "set": Param(list(self.overrides), **SET)},
+            doc_md=f"{doc}\n\n{needs}",
+            tags=["quern"],
+        )
+
+    def _late(self, context: Context) -> None:
+        if context.get("reason") != "task_failure":  # The callback of that task was called already.
+            self.on_failure(context)
+
+    def task(self, name: str, *, options: Mapping[str, str] | None = None, **settings: Any) -> dict[str, Any]:
+        """Arguments of the operator of one task, with what `tasks` says of it."""
+        own: dict[str, Any] = dict(self.tasks.get(name, {}))
+        engine = {"engine": own.pop("engine")} if "engine" in own else {}
+        return {
+            "task_id": name,
+            "options": {"warehouse": self.path, **(options or {}), **engine},
+            **settings,
+            **own,
+        }
