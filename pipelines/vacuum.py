@@ -21,6 +21,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.night_state import NightStates
+from quern.indexes.object_store import StoreError
 from quern.indexes.page_store import PageStoreError
 from quern.indexes.remnants import Remnant, Space, abandoned
 from quern.pipelines.pages.store import page_store
@@ -93,7 +94,7 @@ def tidy(warehouse: Warehouse, build_id: str, settings: Settings) -> None:
         else:
             warehouse.prune(settings.audit.keep_snapshots)
             vacuum_memo(warehouse, settings.memo)
-    except OSError as error:
+    except (OSError, StoreError) as error:
         log.warning("build=%s is published, but what is old could not be removed: %s", build_id, error)
 
 
@@ -171,6 +172,9 @@ def _abandoned(warehouse: Warehouse) -> Iterator[Remnant]:
         yield Remnant("temporary", path)
     for path in abandoned(root):
         if not any(folder in path.parents for folder in (*folders, warehouse.stages)):  # Those went with the tables.
+            yield Remnant("temporary", path)
+    for path in (root / "fetched").glob("*"):  # What readers fetch now is younger.
+        if time.time_ns() - path.lstat().st_mtime_ns > _DAY_NS:
             yield Remnant("temporary", path)
     store = page_store(warehouse)
     with suppress(PageStoreError):  # An ingest is writing: it sees to what it leaves.

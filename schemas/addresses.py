@@ -11,6 +11,7 @@ from urllib.parse import unquote, unquote_to_bytes
 from quern.schemas.errors import QuernError
 
 S3: Final = "s3"
+STORES: Final = (S3, "gs", "az")  # Where a warehouse can be published.
 # A scheme has two characters at least: `C:/pages` is a folder here.
 _SCHEME: Final = re.compile(r"((?:\./+)*)([A-Za-z][A-Za-z0-9+.-]+):(/+)(.*)", re.DOTALL)
 
@@ -87,11 +88,29 @@ def page_source(text: str | Path) -> Path | Url:
     return address
 
 
+def warehouse_place(text: str | Path) -> Path | Url:
+    """The folder of a warehouse that `text` names, or the address in an object store where it is published.
+
+    Raises:
+        AddressError: It names neither.
+    """
+    address = parse_address(text)
+    if not isinstance(address, Url):
+        return address
+    bucket, _, prefix = address.removeprefix(f"{address.scheme}://").rstrip("/").partition("/")
+    if address.scheme not in STORES:
+        raise _not_served(address)
+    if not bucket or not prefix:
+        raise AddressError(f"{address} names no bucket and prefix; write {address.scheme}://bucket/prefix")
+    return Url(address.rstrip("/"))
+
+
 def _not_served(address: Url) -> AddressError:
     web = "; `quern crawl` fetches web addresses that a file lists" if address.scheme in ("http", "https") else ""
     return AddressError(
         f"{address} is not served here: `quern build`, `estimate`, `ingest`, `plan` and `stage` read pages from s3://, "
-        f"and all else is a path on this machine{web}"
+        "commands that build, read or answer take a warehouse at s3://, gs:// or az://, and all else is a path on this "
+        f"machine{web}"
     )
 
 

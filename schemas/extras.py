@@ -25,6 +25,7 @@ _EXTRAS: Final = {
     "scrapy": ("crawl", "Scrapy"),
     "twisted": ("crawl", "Scrapy"),
     "warcio": ("crawl", "warcio"),
+    "obstore": ("store", "obstore"),
     "rapidocr": ("ocr", "RapidOCR"),
     "PIL": ("images", "Pillow"),
     "matplotlib": ("plots", "Matplotlib"),

@@ -50,6 +50,7 @@ _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shar
 _SLOW_TESTS = (
     "tests/fuzz/",
     "tests/indexes/test_leases.py",
+    "tests/indexes/test_object_stores.py",
     "tests/indexes/test_writer.py",
     "tests/kills/",
     "tests/notebooks/",

@@ -14,9 +14,11 @@ from pydantic import ValidationError
 from quern.indexes.catalog.history import BuildHistory
 from quern.indexes.catalog.leases import Lease, is_leased
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
-from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, unsealed
+from quern.indexes.catalog.stored import stored_at
+from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, unsealed, write_sealed
 from quern.indexes.served import ServedTable, ServedTables
 from quern.indexes.stages import Stage
+from quern.schemas.addresses import Url
 from quern.schemas.tables import TABLES, Table
 from quern.schemas.version import VERSION
 
@@ -41,7 +43,8 @@ class WarehouseFolder:
         self.audits = root / "audit"
         self.lineage = root / "lineage"
         self.builds = root / "builds"
-        self.history = BuildHistory(root / "history")
+        self.store = stored_at(root, FORMAT["version"])  # Where snapshots are published, if not here.
+        self.history = BuildHistory(root / "history", self.store)
         self.snapshots = root / "snapshots"
         self._current = root / "current.json"
 
@@ -56,6 +59,12 @@ class WarehouseFolder:
         if root.is_file():
             raise WarehouseError(f"{root} is a file; --warehouse names the directory of a warehouse")
         found = _format_of(root / "warehouse.json")
+        if found is None and (store := stored_at(root, FORMAT["version"])):
+            if store.current is None:
+                raise WarehouseError(
+                    f"{store.url} is no warehouse; `quern build PAGES --warehouse {store.url}` makes one"
+                )
+            write_sealed(root / "warehouse.json", found := about_format())
         if found is None:
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
         if found.get("version") != FORMAT["version"]:
@@ -67,12 +76,19 @@ class WarehouseFolder:
         """The served tables."""
         return ServedTables(self.root / "lance")
 
+    @property
+    def address(self) -> Path | Url:
+        """What a command calls the warehouse: its directory, or where it is published."""
+        return self.store.url if self.store else self.root
+
     def current_id(self) -> str | None:
         """The published snapshot's build id; None before the first.
 
         Raises:
             DamagedError: The pointer is damaged.
         """
+        if self.store:
+            return self.store.current
         try:
             return str(read_sealed(self._current, _POINT_AGAIN)["build_id"])
         except FileNotFoundError:
@@ -80,6 +96,8 @@ class WarehouseFolder:
 
     def snapshot_ids(self) -> list[str]:
         """Build ids of all snapshots, oldest first, of those whose manifest is damaged too."""
+        if self.store:
+            return sorted(self.store.pointer.snapshots) if self.store.pointer else []
         return sorted(p.stem for p in self.snapshots.glob("[0-9]*.json"))
 
     def manifest(self, build_id: str | None = None) -> Manifest:
@@ -91,13 +109,15 @@ class WarehouseFolder:
         """
         wanted = build_id or self.current_id()
         if wanted is None:
-            raise WarehouseError(f"nothing is published in {self.root} yet; run `quern build -w {self.root}` first")
+            raise WarehouseError(
+                f"nothing is published in {self.address} yet; run `quern build -w {self.address}` first"
+            )
         path = self.manifest_path(wanted)
         try:
             return Manifest.model_validate(read_sealed(path, _ANOTHER))
         except FileNotFoundError:
             known = ", ".join(self.snapshot_ids()[-3:]) or "none"
-            raise WarehouseError(f"there is no snapshot {wanted} in {self.root}; the latest are: {known}") from None
+            raise WarehouseError(f"there is no snapshot {wanted} in {self.address}; the latest are: {known}") from None
         except ValidationError as error:
             raise DamagedError(path, f"{error.error_count()} fields cannot be read", _ANOTHER) from None
 
@@ -115,7 +135,21 @@ class WarehouseFolder:
 
     def manifest_path(self, build_id: str) -> Path:
         """Where the manifest of a snapshot is; its leases are locks on that file."""
-        return self.snapshots / f"{build_id}.json"
+        path = self.snapshots / f"{build_id}.json"
+        if self.store:
+            self.store.fetch_manifest(build_id, path)
+        return path
+
+    def fetch(self, manifest: Manifest, name: str, *, served: bool) -> None:
+        """Have the files of a table of a snapshot in this directory: its staged ones, or those of LanceDB.
+
+        Raises:
+            DamagedError: The store has one no longer, or not as it was written.
+        """
+        if self.store:
+            version = manifest.tables[name]
+            folder = self.served.folder(name, version.version).relative_to(self.root).as_posix()
+            self.store.fetch(manifest, folder if served else version.file)
 
     def is_leased(self, build_id: str) -> bool:
         """Whether a reader holds the snapshot, so that pruning leaves it alone."""
@@ -194,11 +228,17 @@ class Snapshot:
             DamagedError: Its files, which are read whole once, are not as they were written.
         """
         table, version = self._pinned(name)
+        self.warehouse.fetch(self.manifest, name, served=True)
         return self.warehouse.served.open(table, version.version, version.served, self.lease)
 
     def stage(self, name: str) -> Stage:
-        """A table as its Parquet file."""
+        """A table as its Parquet file.
+
+        Raises:
+            DamagedError: It is to be fetched from a store, which has it no longer, or not as it was written.
+        """
         table, version = self._pinned(name)
+        self.warehouse.fetch(self.manifest, name, served=False)
         return Stage(table, self.warehouse.root / version.file, version.rows, version.digest, version.checksum)
 
     def check(self) -> None:
@@ -210,4 +250,5 @@ class Snapshot:
         for name, version in self.manifest.tables.items():
             self.stage(name).check()
             if version.kind == "served":
+                self.warehouse.fetch(self.manifest, name, served=True)
                 self.warehouse.served.check(name, version.version, version.served)

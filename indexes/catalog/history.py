@@ -15,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.indexes.catalog.stored import StoredSnapshots
 from quern.indexes.checksums import checksum, damage
 from quern.indexes.stage_writers import parquet_options
 from quern.indexes.stages import columns_in
@@ -30,8 +31,9 @@ MEND: Final = "the next build writes it again while its snapshot is kept; else d
 class BuildHistory:
     """The records of builds in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: StoredSnapshots | None = None) -> None:
         self._folder = folder
+        self._store = store
 
     def files(self, build_id: str = "*") -> dict[Path, str]:
         """The files of all builds, oldest first, or of one, and their checksums."""
@@ -43,6 +45,7 @@ class BuildHistory:
 
         Raises:
             OSError: It cannot be written; an earlier one is kept.
+            StoreError: It cannot be uploaded.
         """
         sink = pa.BufferOutputStream()
         table = pa.Table.from_pylist([build.model_dump()], schema=BUILDS.schema)
@@ -53,6 +56,8 @@ class BuildHistory:
         for other in self.files(build.build_id):
             if other != path:
                 other.unlink()
+        if self._store:
+            self._store.put_history(path)
 
     def has(self, build_id: str) -> bool:
         """Whether there is a record of the build, as it was written."""
@@ -60,6 +65,8 @@ class BuildHistory:
 
     def newest_first(self) -> Iterator[Build]:
         """The records, read one by one; a damaged one is logged and left out."""
+        if self._store:
+            self._store.fetch_history(self._folder)
         for path, expected in reversed(self.files().items()):
             if why := damage(path, expected):
                 log.warning("%s is damaged (%s): %s", path, why, MEND)

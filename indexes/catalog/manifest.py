@@ -55,6 +55,8 @@ class Manifest(BaseModel):
     peak_memory_bytes: int = 0  # Largest memory of all its processes together.
     settings: dict[str, Any]  # Settings of the build, as a tree.
     model: str = ""  # Fingerprint of the embedding model.
+    # Of a warehouse in an object store: the keys of the files of its tables, by their paths in the warehouse.
+    objects: dict[str, str] = Field(default_factory=dict)
 
     def known_settings(self) -> Settings:
         """The settings of the build; names and choices that this version of Quern no longer knows are left out."""

@@ -15,6 +15,7 @@ from typing import Self
 from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
 from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
+from quern.indexes.catalog.stored import MARK
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
 from quern.indexes.remnants import Remnant
@@ -46,7 +47,7 @@ class Warehouse(WarehouseFolder):
     @cached_property
     def served(self) -> ServedWriter:
         """The served tables."""
-        return ServedWriter(self.root / "lance")
+        return ServedWriter(self.root / "lance", shared=self.store is not None)
 
     @classmethod
     def create(cls, root: Path) -> Self:
@@ -64,7 +65,7 @@ class Warehouse(WarehouseFolder):
         except DamagedError as error:
             log.warning("%s: it is written again", error)
         else:
-            if root.is_dir() and not all(begun(file) for file in root.iterdir()):
+            if root.is_dir() and not all(begun(file) or file.name == MARK for file in root.iterdir()):
                 raise WarehouseError(f"{root} holds other files and is no warehouse; name a new or empty directory")
         try:
             write_sealed(path, about_format())
@@ -78,9 +79,13 @@ class Warehouse(WarehouseFolder):
 
         Raises:
             WarehouseError: Another build still holds it after `seconds`, or it cannot be written.
+            StoreError: It is published in a store that cannot be written, or that has no conditional puts.
         """
         with held_for_writing(self.root, what, seconds):
             VERIFIED.forget()
+            if self.store:
+                self.store.refresh()
+                self.store.objects.see_that_it_compares()
             yield
 
     def tell_writer(self, what: str) -> None:
@@ -132,8 +137,11 @@ class Warehouse(WarehouseFolder):
         if table.name not in TABLES:
             raise WarehouseError(f"{table.name} is no table of Quern: declare it in schemas/tables/{table.name}.py")
         before = parent.tables.get(table.name) if parent else None
-        if before is None or before.digest != stage.digest:
+        if parent is None or before is None or before.digest != stage.digest:
             return self._written(stage, 1 + (before.version if before else 0))
+        with suppress(DamagedError):  # Where the store has it no longer, it is written again.
+            for served in {table.served, False}:
+                self.fetch(parent, table.name, served=served)
         kept = self._of_two(replace(stage, path=self.root / before.file, checksum=before.checksum), stage)
         whole = kept.path == self.root / before.file and self._is_served(before, table)
         if whole and not (table.served and before.layout != LAYOUT):
@@ -187,15 +195,28 @@ class Warehouse(WarehouseFolder):
     def publish(self, manifest: Manifest) -> Manifest:
         """Make `manifest` the published snapshot, in one step."""
         manifest = manifest.model_copy(update={"published_at": datetime.now(UTC)})
+        if self.store:
+            published = next((m for m in self.whole_manifests() if m.build_id == self.current_id()), None)
+            manifest = self.store.publish(manifest, self._files(manifest), published)
+            self._instead.clear()  # Manifests in a store name what they named.
         self._write(manifest)
-        self._point_to(manifest.build_id)
+        if not self.store:
+            self._point_to(manifest.build_id)
         self.served.keep()
         while self._instead:
             self._mend(self._instead.pop())
         return manifest
 
+    def _files(self, manifest: Manifest) -> dict[Path, str]:
+        """The files of all tables of a snapshot that was pinned here, and their checksums."""
+        files: dict[Path, str] = {}
+        for name, of in manifest.tables.items():
+            files |= Stage(TABLES[name], self.root / of.file, of.rows, of.digest, of.checksum).checksums()
+            files |= self.served.files(name, of.version, of.served)
+        return files
+
     def _write(self, manifest: Manifest) -> None:
-        write_sealed(self.manifest_path(manifest.build_id), manifest.model_dump(mode="json"))
+        write_sealed(self.snapshots / f"{manifest.build_id}.json", manifest.model_dump(mode="json"))
 
     def parent_id(self) -> str | None:
         """The snapshot that a build is made upon: the published one, or the newest whole one where that is damaged."""
@@ -225,10 +246,13 @@ class Warehouse(WarehouseFolder):
         if build_id is None:
             build_id = self.manifest().parent
             if build_id not in self.snapshot_ids():
-                raise WarehouseError(f"there is no snapshot before the published one in {self.root}; name one")
+                raise WarehouseError(f"there is no snapshot before the published one in {self.address}; name one")
         return self.manifest(build_id)
 
     def _point_to(self, build_id: str) -> None:
+        if self.store:
+            self.store.point_to(build_id)
+            return
         write_sealed(self._current, {"build_id": build_id})
 
     def prune(self, keep: int) -> list[str]:
@@ -251,6 +275,8 @@ class Warehouse(WarehouseFolder):
         path = self.manifest_path(build_id)
         with held_alone(path) as alone:
             if alone:
+                if self.store:
+                    self.store.forget(build_id, self.whole_manifests)
                 path.unlink()
         return alone
 
@@ -261,7 +287,14 @@ class Warehouse(WarehouseFolder):
         """
         ids = [s for s in self.snapshot_ids() if s not in without]
         kept = [m for m in self.whole_manifests() if m.build_id not in without]
-        if len(kept) == len(ids):
+        whole = len(kept) == len(ids)
+        for path in self.snapshots.glob("[0-9]*.json") if self.store else ():
+            if path.stem not in self.snapshot_ids():  # Pruned by another machine: it may be read on this one.
+                if self.is_leased(path.stem):
+                    kept.append(Manifest.model_validate(read_sealed(path)))
+                else:
+                    yield Remnant("snapshots", path)
+        if whole:
             yield from self._table_remnants(kept)
         # Of refused builds, what is older than all snapshots that are kept for their age.
         told = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log"), *self.lineage.glob("[0-9]*.jsonl")]

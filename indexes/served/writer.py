@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -32,15 +33,18 @@ class Written:
 class ServedWriter(ServedTables):
     """The LanceDB database of a warehouse, open for writing."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, shared: bool = False) -> None:
         super().__init__(directory)
         self._new: list[Path] = []
+        self._shared = shared  # Whether other machines write versions too, which are not in this directory.
 
     def write(self, stage: Stage) -> Written:
         """Write and index `stage` as a new version."""
         table = stage.table
         self.directory.mkdir(parents=True, exist_ok=True)
         version = 1 + max((number for name, number in self.versions() if name == table.name), default=0)
+        if self._shared:
+            version = max(version, time.time_ns() // 1_000_000)
         folder = self.folder(table.name, version)
         self._new.append(folder)
         reader = pa.RecordBatchReader.from_batches(table.schema, stage.batches())

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog.stored import working_folder
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
@@ -25,7 +26,7 @@ from quern.pipelines.retrieve.filters import conditions_in, conditions_of
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
-from quern.schemas.addresses import local_path, page_source
+from quern.schemas.addresses import page_source, warehouse_place
 from quern.schemas.answers import Answer, Hit, Question
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
@@ -147,7 +148,7 @@ def sources(
 
 
 Place = str | Path | Warehouse
-"""A warehouse: its folder, or what `quern.Warehouse.open` gives."""
+"""A warehouse: its folder, its address in an object store, or what `quern.Warehouse.open` gives."""
 Asked = str | Question | Mapping[str, object]
 """A question: a text, a `Question`, or a mapping with its fields."""
 Changes = Settings | Mapping[str, object] | None
@@ -181,8 +182,8 @@ def settings_of(changes: Changes, base: Settings | None) -> Settings:
 
 
 def opened_of(warehouse: Place) -> Warehouse:
-    """The warehouse, opened if it is named by its folder."""
-    return warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(local_path(warehouse))
+    """The warehouse, opened if it is named by its folder, or by its address in an object store."""
+    return warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(working_folder(warehouse_place(warehouse)))
 
 
 def searcher_of(
@@ -218,5 +219,6 @@ def build(source: str | Path | None, warehouse: Place, settings: Changes = None)
     Raises:
         QuernError: There is nothing to read, another build is writing, or the audit failed; nothing was published.
     """
-    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.create(local_path(warehouse))
-    return whole.build(None if source is None else page_source(source), opened, settings_of(settings, None))
+    if not isinstance(warehouse, Warehouse):
+        warehouse = Warehouse.create(working_folder(warehouse_place(warehouse)))
+    return whole.build(None if source is None else page_source(source), warehouse, settings_of(settings, None))

@@ -15,6 +15,7 @@ from typing import Any, Final
 from quern.indexes.catalog import Manifest, Warehouse, WarehouseFolder
 from quern.indexes.catalog.manifest import StepRecord, TableVersion
 from quern.indexes.checksums import DamagedError, size_of
+from quern.indexes.object_store import StoreError
 from quern.indexes.stages import Stage
 from quern.pipelines.build.metrics import write_metrics
 from quern.pipelines.build.records import Begun, FinishedStep
@@ -164,7 +165,7 @@ def _add(warehouse: Warehouse, builds: Sequence[Build], settings: Settings) -> N
     try:
         for build in builds:
             warehouse.history.add(build)
-    except OSError as error:
+    except (OSError, StoreError) as error:
         log.warning("build=%s is not in the table builds: error=%s", builds[0].build_id, error)
     if settings.metrics.file:
         write_metrics(Path(settings.metrics.file), builds[0], warehouse)

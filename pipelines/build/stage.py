@@ -183,7 +183,7 @@ def _in_progress(
     if staged is None:
         if name != steps[0].name:
             raise StageError(
-                f"no build {build_id} is in progress in {warehouse.root}; `quern stage {steps[0].name} --build "
+                f"no build {build_id} is in progress in {warehouse.address}; `quern stage {steps[0].name} --build "
                 f"{build_id}` begins one"
             )
         if parent is not None and build_id < parent:

@@ -234,6 +234,7 @@ def estimate(
             "-w",
             envvar="QUERN_WAREHOUSE",
             help="Warehouse that knows what is done; keeps the work of the estimate.",
+            parser=cli.warehouse_folder,
         ),
     ] = None,
     names: cli.Names = None,

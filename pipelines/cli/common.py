@@ -20,7 +20,7 @@ from typer.models import CommandFunctionType as CommandFunction
 from typer.models import OptionInfo
 
 from quern.pipelines.cli.choices import completing, with_choices
-from quern.schemas.addresses import AddressError, Url, local_path, page_source
+from quern.schemas.addresses import AddressError, Url, local_path, page_source, warehouse_place
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
@@ -44,7 +44,33 @@ Pages = Annotated[
     ),
 ]
 
+
+def warehouse_folder(text: str) -> Path:
+    """The directory of the warehouse that `text` names; of one in an object store its folder on this machine.
+
+    Raises:
+        AddressError: It names none.
+        StoreError: The folder cannot be made.
+    """
+    place = warehouse_place(text)
+    if not isinstance(place, Url):
+        return place
+    from quern.indexes.catalog.stored import working_folder
+
+    return working_folder(place)
+
+
 Warehouse = Annotated[
+    Path,
+    typer.Option(
+        "--warehouse",
+        "-w",
+        envvar="QUERN_WAREHOUSE",
+        help="Directory of the warehouse, or its s3://, gs:// or az:// address.",
+        parser=warehouse_folder,
+    ),
+]
+LocalWarehouse = Annotated[
     Path, typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.")
 ]
 SettingsFile = Annotated[

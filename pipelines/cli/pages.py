@@ -32,7 +32,7 @@ _MOST_SHOWN = 10  # Hosts, or documents, that a message names.
 )
 def crawl(
     seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
-    warehouse: cli.Warehouse,
+    warehouse: cli.LocalWarehouse,
     sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Take addresses from the sites' sitemaps too.")] = False,
     scope: Annotated[
         str | None, typer.Option(help="Links followed: {scopes} (crawl.scope).", autocompletion=completing("scopes"))
@@ -139,7 +139,7 @@ def ingest(
             parser=page_source,
         ),
     ],
-    warehouse: cli.Warehouse,
+    warehouse: cli.LocalWarehouse,
     names: cli.Names = None,
     day_first: cli.DayFirst = None,
     csv_escape: cli.CsvEscape = None,
@@ -253,7 +253,7 @@ def _tell_ingest_plan(plan: IngestPlan) -> None:
     "quern remove https://example.org/a -w WH --undo"
 )
 def remove(
-    warehouse: cli.Warehouse,
+    warehouse: cli.LocalWarehouse,
     targets: Annotated[
         list[str] | None, typer.Argument(metavar="[DOC_ID|URL]...", help="Ids or addresses of documents.")
     ] = None,

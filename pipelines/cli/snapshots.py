@@ -131,7 +131,7 @@ def report(
     if not builds:
         raise WarehouseError(f"nothing was built in {warehouse} yet; run `quern build -w {warehouse}` first")
     try:
-        write_build_report(builds, out, warehouse=str(opened.root))
+        write_build_report(builds, out, warehouse=str(opened.address))
     except OSError as error:
         raise WarehouseError(f"--out {out} cannot be written: {error.strerror}") from error
     if as_json:

@@ -37,14 +37,14 @@ def snapshot_named(warehouse: Warehouse, name: str) -> Snapshot:
         parent = warehouse.manifest().parent
         if parent not in ids:
             raise WarehouseError(
-                f"there is no snapshot before the published one in {warehouse.root}; `quern snapshots list` names "
+                f"there is no snapshot before the published one in {warehouse.address}; `quern snapshots list` names "
                 "those that are kept"
             )
         return warehouse.snapshot(parent)
     if name not in ids:
         near = meant(name, [*reversed(ids), CURRENT, PREVIOUS], 0.4)
         hint = f"; did you mean {near}?" if near else "; `quern snapshots list` names those that are kept"
-        raise WarehouseError(f"there is no snapshot {name} in {warehouse.root}{hint}")
+        raise WarehouseError(f"there is no snapshot {name} in {warehouse.address}{hint}")
     return warehouse.snapshot(name)
 
 
@@ -71,7 +71,7 @@ def difference(
     except (OSError, pa.ArrowInvalid) as error:
         raise WarehouseError(
             f"{before.manifest.build_id} and {after.manifest.build_id} cannot be compared, a file of "
-            f"{after.warehouse.root} is gone or damaged: {error}"
+            f"{after.warehouse.address} is gone or damaged: {error}"
         ) from error
     return SnapshotDifference(before=before.manifest.build_id, after=after.manifest.build_id, tables=found)
 

@@ -15,7 +15,9 @@ from typing import Any, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.history import MEND as HISTORY_MEND
-from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed
+from quern.indexes.catalog.stored import MEND as STORED_MEND
+from quern.indexes.catalog.stored import StoredSnapshots, checksum_in
+from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed, size_of
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile
 from quern.indexes.memo_uses import NIGHTS_FILE, uses_file
@@ -25,6 +27,7 @@ from quern.indexes.stages import Stage
 from quern.pipelines.build.records import FinishedStep, stage_of
 from quern.pipelines.pages.crawl_reports import MEND, crawl_files
 from quern.pipelines.pages.store import page_store
+from quern.schemas.addresses import Url
 from quern.schemas.tables import REJECTS, TABLES
 
 _BUILD: Final = "`quern build` mends it"
@@ -37,17 +40,18 @@ _STEP: Final = "the step is done again"
 class KeptFile:
     """A file that is kept."""
 
-    path: Path  # The file.
+    path: Path | Url  # The file, or the address of an object.
     damage: Callable[[], str]  # Reads it whole, and says what is wrong with it; nothing where it is as it was written.
     mend: str  # What mends it.
     listed: bool = False  # Whether a listing alone says that it is there: it may go at any time.
+    size: int | None = None  # Bytes of an object.
 
 
 @dataclass(frozen=True)
 class BadFile:
     """A file that is not as it was written."""
 
-    path: Path
+    path: Path | Url
     why: str
     mend: str
 
@@ -76,7 +80,8 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
     if snapshot is None:
         root = warehouse.root
         files.append(_sealed(root / "warehouse.json", _BUILD))
-        files.append(_sealed(root / "current.json", _BUILD, listed=not warehouse.snapshot_ids()))
+        if not warehouse.store:
+            files.append(_sealed(root / "current.json", _BUILD, listed=not warehouse.snapshot_ids()))
         files += [
             *_of_crawls(warehouse),
             *_of_pages(page_store(warehouse)),
@@ -92,10 +97,13 @@ def verify(files: list[KeptFile], step: Callable[[], None] = lambda: None) -> Ve
     found = Verified(0, 0, [])
     for file in files:
         why = file.damage()
-        there = file.path.exists()
+        there = file.path.exists() if isinstance(file.path, Path) else True
         if there or not file.listed:
             found.files += 1
-            found.size += file.path.stat().st_size if there else 0
+            if isinstance(file.path, Path):
+                found.size += file.path.stat().st_size if there else 0
+            else:
+                found.size += file.size or 0
             if why:
                 found.bad.append(BadFile(file.path, why, file.mend))
         step()
@@ -128,6 +136,9 @@ def _of_snapshots(warehouse: Warehouse, ids: list[str]) -> list[KeptFile]:
         only = f"only snapshot {build_id} needs it: `quern snapshots prune` forgets it"
         files.append(_sealed(warehouse.snapshots / f"{build_id}.json", _of_manifest(build_id), listed=True))
         try:
+            if warehouse.store:
+                files += _of_store(warehouse.store, warehouse.manifest(build_id))
+                continue
             files += _of_tables(warehouse, warehouse.manifest(build_id), _BUILD if build_id == newest else only)
         except DamagedError:
             continue
@@ -154,6 +165,13 @@ def _of_tables(warehouse: Warehouse, manifest: Manifest, mend: str) -> Iterator[
             yield from _of_stage(stage, mend)
         for path, expected in warehouse.served.files(name, version.version, version.served).items():
             yield _plain(path, expected, mend)
+
+
+def _of_store(store: StoredSnapshots, manifest: Manifest) -> Iterator[KeptFile]:
+    """The objects that a snapshot consists of; what is cached of them is fetched again where it is damaged."""
+    for key in manifest.objects.values():
+        address, size = Url(f"{store.url}/{key}"), size_of(checksum_in(key))
+        yield KeptFile(address, partial(store.object_damage, key), STORED_MEND, size=size)
 
 
 def _of_stage(stage: Stage, mend: str) -> Iterator[KeptFile]:
