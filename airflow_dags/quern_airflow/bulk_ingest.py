@@ -60,8 +60,10 @@ def _files(source: str) -> list[str]:
 
 
 @task(multiple_outputs=False, trigger_rule="all_done")
-def summary(calls: list[list[str]], ti: Any = None) -> dict[str, int]:
+def summary(calls: list[list[str]] | None, ti: Any = None) -> dict[str, int]:
     """The sums of what the tasks tell; fails where one of them did."""
+    if calls is None:
+        raise AirflowException("the files were not found, as the task before failed")
     if not calls:
         raise AirflowSkipException("nothing is ingested: the parameter sources is empty")
     files = f"{ti.task_id.removesuffix('summary')}files"  # In the same group.

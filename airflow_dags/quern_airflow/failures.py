@@ -22,8 +22,9 @@ def log_failure(context: Context) -> None:
         told = reason or context.get("exception")
         log.error("dag=%s run=%s failed: %s", context["dag"].dag_id, context["run_id"], told)
         return
-    logs = Path(task.options.get("warehouse", "")) / "logs"
-    newest = max(logs.glob("*.log"), key=lambda file: file.stat().st_mtime, default=None)
+    warehouse = task.options.get("warehouse")
+    logs = Path(warehouse).glob("logs/*.log") if warehouse else ()
+    newest = max(logs, key=lambda file: file.stat().st_mtime, default=None)
     if newest:
         lines = newest.read_text("utf-8", "replace").splitlines()[-_LINES:]
         log.error("the end of %s:\n%s", newest, "\n".join(lines))

@@ -74,6 +74,11 @@ class Index(BaseModel):
     aliases: set[str] = Field(default_factory=set)
 
 
+def _was_done(method: str, status: int, answer: bytes) -> bool:
+    """Whether a repeated request is refused because the first, whose answer was lost, did what it asks for."""
+    return (method == "DELETE" and status == 404) or (status == 400 and b"resource_already_exists" in answer)
+
+
 class SearchServer:
     """A connection to a server; use it as a context manager.
 
@@ -159,6 +164,8 @@ class SearchServer:
                 if status < 300:
                     return self._parsed(answer)
                 failed = self.error(f"HTTP {status} to {method} {path}: {self._reason(answer)}", status)
+                if number > 1 and _was_done(method, status, answer):
+                    return {}
                 if status not in _FOR_NOW:
                     raise failed
             if number < most:

@@ -242,7 +242,8 @@ def _init(_items: object, _say: object, options: dict[str, Any]) -> None:
 
     # It warns of its default, a token for the local cluster, which is what is wanted.
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
-    ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": False}
+    ray.init(**{**quiet, **options})
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
@@ -307,19 +308,20 @@ def _compute(_items: object, _say: object, work: Work) -> None:
 
     if work.job.engine == "model":
         let_go()
+    files = [{"file": str(p)} for p in work.files]
     gpus = work.job.gpus
     if gpus and ray.cluster_resources().get("GPU", 0) < gpus:
         raise EngineError(f"the job {work.job.name} is to run on GPUs, and Ray has none; set the device to cpu")
-    # One actor a GPU or a node, as a model uses all cores of its node; as many as files wait for, also on nodes that
-    # join later. One core of a node stays free for what feeds them.
-    cores = min(int(node["Resources"].get("CPU", 0)) or 1 for node in ray.nodes() if node["Alive"])
-    files = [{"file": str(p)} for p in work.files]
+    # One actor a GPU or a node, as a model uses all cores of its node, and no more than files wait for. One core of a
+    # node stays free for what feeds them.
+    nodes = [int(cores) for node in ray.nodes() if node["Alive"] and (cores := node["Resources"].get("CPU"))]
+    most = len(files) if gpus else min(len(nodes), len(files))
     parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
         _ray_actor(work),
         batch_size=1,
         batch_format="pyarrow",
-        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=len(files)),
-        num_cpus=0 if gpus else max(1, cores - 1),
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most),
+        num_cpus=0 if gpus else max(1, min(nodes) - 1),
         num_gpus=gpus or None,
     )
     try:

@@ -37,7 +37,6 @@ _GAVE_UP: Final = (
     "its Java process ended at once; what it wrote above says why, and engine.spark_memory and engine.spark_conf are "
     "what it was given"
 )
-_WITH_DRIVER: Final = 2  # Spark counts the driver among its executors.
 _PART_DDL: Final = "part string, inputs bigint"
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
 """Variable by which `.spark_daemon` is told what to import."""
@@ -114,8 +113,8 @@ class SparkEngine:
             "no executor came: the master's page says what workers lack, free cores or memory (spark.executor.memory), "
             "or a way to this machine (spark.driver.host), all of which engine.spark_conf can set"
         )
-        while len(context._jsc.sc().statusTracker().getExecutorInfos()) < _WITH_DRIVER:
-            time.sleep(0.1)
+        # Not by counting executors: where they are allocated as tasks wait, none comes before a task.
+        context.parallelize([0], 1).map(describing("/", ())).collect()
         self._doing = "its executors do not answer: their logs on the workers say why"
         # As many tasks as there are cores, which run at once, so that each executor has some.
         with asked(self._folder) as given:

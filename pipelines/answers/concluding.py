@@ -18,7 +18,8 @@ from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
-from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs
+from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs, says_something
+from quern.jobs.reasoning.citing.search import repeated_sources
 from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
@@ -82,13 +83,13 @@ class Conclusion(BaseModel):
     def answer(self, draft: Draft) -> Draft:
         """The answer drafted as `draft` as it is given: with the sentences that support it, empty if it is refused.
 
-        What is said behind the short answer without a citation, a heading or a word or two, is left out.
+        Headings and what introduces a list are left out behind the short answer: they say nothing.
         """
         if self.judgement.refused:
             return Draft(sentences=[])
         rows = enumerate(zip(draft.sentences, self.cited, strict=True))
-        kept = [s.model_copy(update={"rests_on": [*numbers]}) for n, (s, numbers) in rows if numbers or not n]
-        return Draft(sentences=kept)
+        said = [(s, numbers) for n, (s, numbers) in rows if numbers or not n or says_something(s.text)]
+        return Draft(sentences=[s.model_copy(update={"rests_on": [*numbers]}) for s, numbers in said])
 
     def timeline(self, given: AnswerInput) -> list[ToldEvent]:
         """The events of the evidence of `given` that bear on its question."""
@@ -147,16 +148,16 @@ class Concluder:
     def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
         """The drafts with the sentences of the evidence that support each of theirs.
 
-        Where none is found, as of a table's row that is shown with its headers, these are what it was drafted from.
+        A line that a sentence repeats whole, as a table's row is that is shown with its headers, supports it.
         """
         asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
         cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
-        outputs = [[self._or_drafted(one, next(cited).output) for one in of_draft] for of_draft in asked]
+        outputs = [[self._or_repeated(one, next(cited).output) for one in of_draft] for of_draft in asked]
         return [recited(d, of_draft) for d, of_draft in zip(drafts, outputs, strict=True)]
 
     @staticmethod
-    def _or_drafted(given: CitingInput, found: Cited) -> Cited:
-        return found if found.sources or not given.citable else Cited(sources=given.drafted)
+    def _or_repeated(given: CitingInput, found: Cited) -> Cited:
+        return found if found.sources else Cited(sources=repeated_sources(given))
 
     def _aligned(self, inputs: Sequence[AnswerInput]) -> list[list[Alignment]]:
         """The alignment of each question with the best of its evidence."""

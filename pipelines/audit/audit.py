@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -140,7 +141,8 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
     started = time.monotonic()
     chosen = (subject.stages, subject.shares, subject.limits(settings))
     if settings.audit.engine == "spark":
-        engine = SparkEngine(settings.engine, folder=warehouse.audits)
+        root = warehouse.root if os.access(warehouse.root, os.W_OK) else None
+        engine = SparkEngine(settings.engine, folder=root)
         try:
             found = audit(*chosen, engine.session())
         finally:

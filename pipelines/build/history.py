@@ -27,7 +27,7 @@ from quern.schemas.version import VERSION
 
 log = logging.getLogger(__name__)
 
-_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s\"]+@")
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"']*@")
 # The settings that hold the address of what did a job.
 _ADDRESSES: Final = {
     "spark": ("engine", "spark_master"),
@@ -141,7 +141,7 @@ def _of_steps(
 
 def _address(engine: str, settings: Mapping[str, Any]) -> str:
     """Where an engine is, if it is not on this machine."""
-    group, name = _ADDRESSES.get(engine, ("", ""))
+    group, name = _ADDRESSES.get(engine.rpartition("+")[2], ("", ""))  # `local+spark` is both.
     return _without_credentials(str(settings.get(group, {}).get(name, "")))
 
 

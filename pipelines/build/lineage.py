@@ -164,13 +164,14 @@ class Lineage:
 
         started = time.monotonic()
         try:
-            self._client.post(self._settings.lineage.url, content=line).raise_for_status()
+            # The body is not read: a server could send it for ever.
+            with self._client.stream("POST", self._settings.lineage.url, content=line) as answer:
+                why = "" if answer.is_success else f"HTTP {answer.status_code}"
             self._seconds += time.monotonic() - started
-            why = f"the server took {self._seconds:.0f} s" if self._seconds > _MOST_SECONDS else ""
-        except (httpx.HTTPError, OSError) as error:
-            why = str(error) or type(error).__name__
-        except (httpx.InvalidURL, ValueError) as error:  # Of a token that is none: the message may show it.
-            why = type(error).__name__
+            if self._seconds > _MOST_SECONDS:
+                why = f"the server took {self._seconds:.0f} s"
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            why = type(error).__name__  # Not the message: it may show the address's query, or a token that is none.
         if why:
             self._to_server = False
             kept = f"{self._path} has all of them" if self._to_file else "they are lost"

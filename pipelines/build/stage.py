@@ -110,6 +110,8 @@ def run_stage(
                 warehouse.drop_versions()
             if not _is_published(build_id, warehouse):
                 staged.ended(error)
+                if name in (AUDIT, PUBLISH):  # A step tells its own end.
+                    staged.lineage.ended(error)
             raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -184,6 +185,15 @@ class LineageSettings(Group):
         description="Server that events are sent to as well, such as http://localhost:5000/api/v1/lineage; empty for "
         "none. A token is read from the environment variable QUERN_LINEAGE_TOKEN.",
     )
+
+    @field_validator("url")
+    @classmethod
+    def _without_credentials(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.username or parts.password or parts.query:
+            raise ValueError("a token stands in the environment variable QUERN_LINEAGE_TOKEN, not in the address")
+        return url
+
     namespace: str = Field("quern", min_length=1, description="Namespace of the jobs.")
 
 

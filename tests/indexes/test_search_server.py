@@ -151,3 +151,14 @@ def test_every_table_with_a_key_of_one_column_has_a_mapping(name: str) -> None:
     for field in table.schema:
         assert mapped(table, field, "elasticsearch")["type"], field.name
         assert field.name not in table.prose or pa.types.is_string(getattr(field.type, "value_type", field.type))
+
+
+def test_a_repeated_request_whose_first_answer_was_lost_is_done(proxy: Proxy, no_pause: list[int]) -> None:
+    there = as_json({"error": {"type": "resource_already_exists_exception", "reason": "index exists"}}, 400)
+    answers = iter([as_json({}, 503), there, as_json({}, 503), as_json({}, 404), there])
+    proxy.rule = lambda *_: next(answers)
+    server = opened(proxy.url)
+    assert server.call("PUT", "/chunks-1", {}) == server.call("DELETE", "/chunks-0") == {}
+    assert len(no_pause) == 2
+    with pytest.raises(SearchServerError, match="HTTP 400"):  # The first try is refused for what it is.
+        server.call("PUT", "/chunks-1", {})

@@ -29,6 +29,7 @@ from quern.pipelines.inspect.report import write_build_report
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, Settings
+from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.tables.builds import Build, BuiltTable
 from tests.conftest import Quern, build_here, read_jsonl
 
@@ -266,6 +267,12 @@ def test_a_server_gets_the_events_and_one_that_fails_stops_no_build(
     assert len(kept) == 2 + 2 * len(STEPS)
     assert len([r for r in caplog.records if "lineage events are sent" in r.message]) == (status != 201)
     assert "a-token" not in "".join(path.read_text("latin-1") for path in warehouse.rglob("*.json*"))
+
+
+@pytest.mark.parametrize("address", ["http://bob:secret@lineage.example/api", "http://lineage.example/?api_key=secret"])
+def test_an_address_of_lineage_that_tells_a_secret_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match="QUERN_LINEAGE_TOKEN"):
+        load_settings(overrides=[f"lineage.url={address}"])
 
 
 def test_log_lines_are_json_objects_where_that_is_set(warehouse: Path, pages: Path, quern_here: Quern) -> None:

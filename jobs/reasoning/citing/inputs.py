@@ -148,6 +148,12 @@ _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
 
 
+def says_something(text: str) -> bool:
+    """Whether a sentence is no heading, nothing that introduces a list, and not empty."""
+    said = text.strip()
+    return bool(said) and not said.endswith((":", "：")) and not _HEADING.match(said)
+
+
 @dataclass(frozen=True)
 class CitingInput:
     """A sentence of an answer and what it may rest on."""
@@ -164,7 +170,7 @@ class CitingInput:
     def citable(self) -> bool:
         """Whether the sentence is one that carries citations."""
         said = self.sentence.strip()
-        if not said or said.endswith((":", "：")) or _HEADING.match(said):
+        if not says_something(said):
             return False
         # Characters that are worth a citation: Xinyu AI Search, its released code.
         return self.alone or len(said) >= 10

@@ -11,6 +11,7 @@ from typing import Final
 
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput, Element, Overlap, plain_words
 from quern.jobs.text.dates import When, dates
+from quern.jobs.text.number_values import possible_numbers
 from quern.jobs.text.quantities import Quantity, quantities
 
 # Share of the weight of a sentence's words that its sources must have. Chosen on 323 sentences of answers of CLAPNQ,
@@ -46,6 +47,13 @@ def best_sources(given: CitingInput) -> list[int]:
     """The fewest of all sources that bear the sentence out, the most telling first; none where they do not."""
     search = _Search(given)
     return search.among(search.overlap.best(range(1, len(given.sources) + 1), given.numbers), further=False)
+
+
+def repeated_sources(given: CitingInput) -> list[int]:
+    """Those of what the sentence was drafted from that it is, or all of whose words and numbers it has."""
+    said, text = plain_words(given.sentence) | possible_numbers(given.sentence), given.sentence.strip()
+    drafted = [(n, given.sources[n - 1]) for n in given.drafted]
+    return [n for n, source in drafted if text == source.text.strip() or (source.elements and source.elements <= said)]
 
 
 def missing_numbers(given: CitingInput, named: Iterable[int] | None = None) -> frozenset[float]:

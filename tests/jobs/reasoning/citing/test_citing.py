@@ -11,6 +11,7 @@ import pytest
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, citing_inputs
+from quern.jobs.reasoning.citing.search import repeated_sources
 from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED
@@ -175,3 +176,20 @@ def test_citing_is_quick() -> None:
     for n in range(20):
         assert TASK.rule(CitingInput(f"Town {n} had {n * 37} inhabitants in {1900 + n}.", sources)).sources == [n + 1]
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "repeated"),
+    [
+        ("Queue: long; Memory per node: 256 GB; Longest run time: 7 days", "long | 256 GB | 7 days", [1]),
+        ("它在法国北部。", "它在法国北部。", [1]),
+        ("- Rome", "- Rome", [1]),
+        ("7 days", "long | 256 GB | 7 days", []),
+        ("The bridge was opened in 2012 by the mayor.", "The bridge was opened in 1998 by the mayor.", []),
+        ("The king of France sold it.", "The bridge was opened in 1998.", []),
+    ],
+)
+def test_a_source_that_a_sentence_repeats_whole_is_told_of_another(
+    sentence: str, source: str, repeated: list[int]
+) -> None:
+    assert repeated_sources(CitingInput(sentence, [Source(source)], (1,))) == repeated
