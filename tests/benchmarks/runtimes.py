@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import sys
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -56,6 +57,7 @@ def benchmark_runtimes(
         figures[f"{name}, seconds"] = time.monotonic() - started
         figures[f"{name}, tokens a second"] = (written + prompts * words) / figures[f"{name}, seconds"]
         figures[f"{name}, tokens written"] = written
+        print(f"{name}: {figures[f'{name}, seconds']:.1f} s", file=sys.stderr, flush=True)
         del run
         gc.collect()
     for peer in ("llama.cpp", "transformers"):
