@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from quern.indexes.storage import BEGUN
-from quern.jobs.core.work import EngineError
+from quern.jobs.core.work import EngineError, did_not_start
 
 Facts = Mapping[str, Any]
 """What `describing` tells of a node."""
@@ -140,7 +140,6 @@ def see_that_it_listens(engine: str, address: str) -> None:
     Raises:
         EngineError: None of the addresses can be reached.
     """
-    without = f"--{'spark-master' if engine == 'Spark' else 'ray-address'} '' and --engine local run without it"
     scheme, _, rest = address.removeprefix("k8s://").rpartition("://")
     tried = []
     for place in rest.split(","):
@@ -150,11 +149,11 @@ def see_that_it_listens(engine: str, address: str) -> None:
         except ValueError:
             host, port = None, None
         if not host or not port:
-            raise EngineError(f"{engine} did not start: {address} has no host and port, as host:7077; {without}")
+            raise did_not_start(engine, f"{address} has no host and port, as host:7077", address)
         try:
             socket.create_connection((host, port), _CONNECT).close()
         except OSError as error:
             tried.append(f"{place}: {error.strerror or error}")
         else:
             return
-    raise EngineError(f"{engine} did not start: nothing answers at {address} ({'; '.join(tried)}); {without}")
+    raise did_not_start(engine, f"nothing answers at {address} ({'; '.join(tried)})", address)
