@@ -138,7 +138,7 @@ class StoredSnapshots:
         """
         expected = self.pointer.snapshots.get(build_id) if self.pointer else None
         if expected is not None and VERIFIED.damage(path, expected):
-            self._fetch(_manifest_key(build_id, expected), path, expected)
+            self._fetch(_manifest_key(build_id, expected), path)
 
     def fetch(self, manifest: Manifest, name: str) -> None:
         """Have what the manifest names `name`, a file or a folder, whole and undamaged in the folder of this machine.
@@ -150,21 +150,22 @@ class StoredSnapshots:
         paths = {self.root / n: key for n, key in named.items()}
         lacking = [path for path, key in paths.items() if VERIFIED.damage(path, checksum_in(key))]
         if lacking:
-            self.objects.each(lambda path: self._fetch(paths[path], path, checksum_in(paths[path])), lacking)
+            self.objects.each(lambda path: self._fetch(paths[path], path), lacking)
             log.info("fetched=%s files=%d snapshot=%s", name, len(lacking), manifest.build_id)
 
-    def _fetch(self, key: str, path: Path, expected: str) -> None:
+    def _fetch(self, key: str, path: Path) -> None:
         """Write an object to `path`, by way of a file that is in nobody's folder until it is whole."""
         whole = self.root / "fetched" / uuid4().hex
         try:
-            write_whole(whole, lambda temporary: self._download(key, temporary, expected))
+            write_whole(whole, lambda temporary: self._download(key, temporary))
             path.parent.mkdir(parents=True, exist_ok=True)
             whole.replace(path)
         finally:
             whole.unlink(missing_ok=True)
-        VERIFIED.add(path, expected)
+        VERIFIED.add(path, checksum_in(key))
 
-    def _download(self, key: str, path: Path, expected: str) -> None:
+    def _download(self, key: str, path: Path) -> None:
+        expected = checksum_in(key)
         try:
             self.objects.download(key, path, expected)
             why = damage(path, expected)
@@ -178,7 +179,7 @@ class StoredSnapshots:
         """What is wrong with an object, which is read whole; empty where it is as it was written."""
         try:
             with NamedTemporaryFile(prefix=BEGUN, dir=self.root) as file:
-                self._download(key, Path(file.name), checksum_in(key))
+                self._download(key, Path(file.name))
         except DamagedError as error:
             return error.why
         return ""
@@ -187,7 +188,7 @@ class StoredSnapshots:
         """Have the records of all builds in `folder`."""
         paths = {folder / key.rpartition("/")[2]: key for key in self.objects.listed("history/")}
         lacking = [path for path in paths if not path.exists()]
-        self.objects.each(lambda path: self._fetch(paths[path], path, checksum_in(paths[path])), lacking)
+        self.objects.each(lambda path: self._fetch(paths[path], path), lacking)
         for path in lacking:  # Another machine wrote the record of a build again.
             for other in set(folder.glob(f"{path.name.partition('.')[0]}.*")) - set(paths):
                 other.unlink()
