@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError
 
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
@@ -16,6 +17,17 @@ class WarehouseError(QuernError):
     """A warehouse or snapshot that is not there or cannot be used; the message says what to do."""
 
 
+def _below(path: str) -> str:
+    """Refuse a path that leads out of the warehouse: a reader writes what a bucket holds to the paths it is told."""
+    if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+        raise ValueError(f"{path!r} is no path below the warehouse")
+    return path
+
+
+RelativePath = Annotated[str, AfterValidator(_below)]
+Name = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$")]  # What a file may be named after.
+
+
 class TableVersion(BaseModel):
     """What a snapshot pins of one table."""
 
@@ -24,10 +36,10 @@ class TableVersion(BaseModel):
     version: int
     rows: int  # Rows.
     digest: str  # Digest of its content.
-    file: str  # Its Parquet file, relative to the warehouse; served tables are staged too.
+    file: RelativePath  # Its Parquet file, relative to the warehouse; served tables are staged too.
     checksum: str = ""  # Checksum of that file, or of the list of files of a folder.
     # Checksums of the files of the LanceDB table, by their paths in its directory.
-    served: dict[str, str] = Field(default_factory=dict)
+    served: dict[RelativePath, str] = Field(default_factory=dict)
     dimension: int = 0  # Width of its vectors; 0 for none.
     indexes: dict[str, Any] = Field(default_factory=dict)  # State of its indexes when it was written.
     layout: int = 0  # Version of the layout and indexes it was written with.
@@ -36,12 +48,12 @@ class TableVersion(BaseModel):
 class Manifest(BaseModel):
     """Everything about one snapshot."""
 
-    build_id: str
+    build_id: Name
     parent: str | None  # The snapshot that was published when this one was built.
     started_at: datetime
     published_at: datetime | None = None
     source: str  # What was read.
-    tables: dict[str, TableVersion]
+    tables: dict[Name, TableVersion]
     # How many rows of each table differ from the parent's.
     changes: dict[str, RowChanges] = Field(default_factory=dict)
     jobs: list[dict[str, Any]]  # One report per job, in order.
@@ -56,7 +68,7 @@ class Manifest(BaseModel):
     settings: dict[str, Any]  # Settings of the build, as a tree.
     model: str = ""  # Fingerprint of the embedding model.
     # Of a warehouse in an object store: the keys of the files of its tables, by their paths in the warehouse.
-    objects: dict[str, str] = Field(default_factory=dict)
+    objects: dict[RelativePath, str] = Field(default_factory=dict)
 
     def known_settings(self) -> Settings:
         """The settings of the build; names and choices that this version of Quern no longer knows are left out."""

@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, Field, ValidationError
 
-from quern.indexes.catalog.manifest import Manifest
+from quern.indexes.catalog.manifest import Manifest, Name
 from quern.indexes.checksums import (
     VERIFIED,
     DamagedError,
@@ -57,8 +57,8 @@ class Pointer(BaseModel):
     """The snapshots of a warehouse, and the published one."""
 
     version: int  # Of the format of the warehouse.
-    build_id: str  # The published snapshot.
-    snapshots: dict[str, str] = Field(default_factory=dict)  # Checksums of all manifests, by build id.
+    build_id: Name  # The published snapshot.
+    snapshots: dict[Name, str] = Field(default_factory=dict)  # Checksums of all manifests, by build id.
 
 
 def working_folder(place: Path | Url) -> Path:

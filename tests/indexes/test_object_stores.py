@@ -18,8 +18,9 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from quern.indexes.catalog import Warehouse, stored
+from quern.indexes.catalog.folder import FORMAT
 from quern.indexes.catalog.stored import LostRaceError, checksum_in, working_folder
-from quern.indexes.checksums import DamagedError, checksum, size_of
+from quern.indexes.checksums import DamagedError, checksum, sealed, size_of
 from quern.indexes.object_store import StoreError
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.schemas.addresses import Url
@@ -236,6 +237,30 @@ def test_a_damaged_manifest_keeps_no_build_from_being_published(machine: Machine
     two.snapshot("1").check()
     two.publish(second.model_copy(update={"build_id": "3", "parent": "1", "tables": two.manifest("1").tables}))
     assert targets(machine("three")) == ["a"]
+
+
+@pytest.mark.parametrize("leads_out", ["../../taken", "/tmp/taken", "lance/../../taken"])
+def test_a_manifest_whose_files_lead_out_of_the_cache_is_refused(machine: Machine, leads_out: str) -> None:
+    one = machine("one")
+    manifest = publish(one, "1", ["a"]).model_dump(mode="json")
+    manifest["objects"] = dict.fromkeys([leads_out], next(iter(manifest["objects"].values())))
+    content = sealed(manifest).encode("ascii")
+    pointer = {"version": FORMAT["version"], "build_id": "1", "snapshots": {"1": checksum(content)}}
+    assert one.store
+    one.store.objects.put(f"snapshots/1.{checksum(content)}.json", content)
+    one.store.objects.put("current.json", sealed(pointer).encode("ascii"))
+    with pytest.raises(DamagedError, match="1 fields cannot be read"):
+        machine("two").manifest()
+
+
+def test_a_pointer_to_a_snapshot_whose_name_leads_out_of_the_cache_is_refused(machine: Machine) -> None:
+    one = machine("one")
+    publish(one, "1", ["a"])
+    assert one.store
+    pointer = {"version": FORMAT["version"], "build_id": "../1", "snapshots": {"../1": checksum(b"")}}
+    one.store.objects.put("current.json", sealed(pointer).encode("ascii"))
+    with pytest.raises(StoreError, match=r"current\.json is damaged"):
+        machine("two").manifest()
 
 
 def test_a_large_file_goes_in_parts_and_comes_back_the_same(machine: Machine, tmp_path: Path) -> None:
