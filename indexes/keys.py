@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.vectors import Positions
 
+_FEW: Final = 8  # Keys for each wanted one from which on hashing them all takes longer than seeking each wanted one.
+
 
 def positions_in(keys: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> Positions:
-    """Positions of `wanted` among `keys`, -1 where absent."""
+    """Positions of `wanted` among the sorted `keys`, -1 where absent; a few are found without reading all keys."""
+    if len(wanted) * _FEW > len(keys):
+        return positions_among(keys, wanted)
+    wanted = wanted.cast(keys.type)
+    wanted = wanted.combine_chunks() if isinstance(wanted, pa.ChunkedArray) else wanted
+    at = np.asarray(pc.search_sorted(keys, wanted).fill_null(len(keys)), np.int64)
+    at[at == len(keys)] = -1
+    there = pc.equal(keys.take(pa.array(at, mask=at < 0)), wanted).fill_null(False)
+    return np.where(np.asarray(there), at, -1)
+
+
+def positions_among(keys: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> Positions:
+    """Positions of `wanted` among `keys` in any order, -1 where absent; all keys are hashed."""
     places = pc.fill_null(pc.index_in(wanted.cast(keys.type), value_set=keys), -1)
     return np.asarray(
         places.to_numpy(zero_copy_only=False) if isinstance(places, pa.Array) else places.to_numpy(), np.int64

@@ -20,7 +20,7 @@ from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
 from quern.schemas.tables import Table
 
-_ROWS = 1 << 20  # Rows whose keys are looked up at once: each look-up hashes all keys.
+_ROWS = 1 << 20  # Rows whose keys are looked up at once.
 
 
 class Columns(Protocol):
@@ -60,7 +60,7 @@ def _schema(table: Columns, names: Sequence[str]) -> pa.Schema:
 class Documents:
     """Documents of the chunks."""
 
-    keys: pa.Array  # Document ids, each once.
+    keys: pa.Array  # Sorted document ids, each once.
     of_chunk: Positions  # Position in `keys` of each chunk's document, shape (chunks,).
 
 
@@ -108,11 +108,13 @@ def read_members(snapshot: Tables) -> Members:
     chunk_rows = read_columns(snapshot.table("chunks"), ["chunk_id", "doc_id"]).sort_by("chunk_id")
     chunks = chunk_rows["chunk_id"].combine_chunks()
     documents = chunk_rows["doc_id"].combine_chunks().dictionary_encode()
+    order = pc.sort_indices(documents.dictionary)
+    rank = np.argsort(order.to_numpy())
     return Members(
         node_rows["query_id"].combine_chunks(),
         chunks,
         positions_in(chunks, node_rows["chunk_id"]),
-        Documents(documents.dictionary, np.asarray(documents.indices.to_numpy(), dtype=np.int64)),
+        Documents(documents.dictionary.take(order), rank[documents.indices.to_numpy()]),
     )
 
 

@@ -7,7 +7,8 @@ its chunks differ most from all (their part of the relative entropy).
 
 Needs the whole graph. In memory are its keys and edges (`indexes.graph.structure`), some 60 bytes an edge while
 communities are sought, for each level 8 bytes a node, for each community 8 bytes a component of its mean, and the words
-of the chunks, some 8 bytes each; texts and vectors of central nodes alone, of some hundred communities at a time.
+of the chunks, some 8 bytes each; texts and vectors of central nodes alone, of some hundred communities at a time, or of
+a sixteenth of all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.keys import positions_in
+from quern.indexes.keys import positions_among, positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
 from quern.jobs.communities.quotes import NEW, marginal, quotes, weights
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
 _CANDIDATES: Final = 5  # Nodes for each sentence that is kept, those nearest to the mean of their community.
 _KEYWORDS: Final = 8
-_AT_ONCE: Final = 512  # Communities whose texts are in memory at a time.
+_AT_ONCE: Final = 512  # Communities whose texts are in memory at a time, at least,
+_PASSES: Final = 16  # and how often the tables are read for them, at most: a pass reads whole columns.
 _STOP: Final = pa.array(sorted(STOP_WORDS), pa.string())
 _WORD: Final = r"^\p{L}{3,}$"
 _FIXED: Final = 1 << 24  # Vectors are added up as whole numbers: in whatever order, the sum is the same.
@@ -96,8 +98,9 @@ class FindCommunities(TableJob):
         times = read_columns(inputs["chunks"], ["chunk_id", "published_at"]).sort_by("chunk_id")["published_at"]
         published = times.combine_chunks()
         every, keywords = [*self._groups(inputs, members)], _Keywords.read(inputs["chunks"], members.chunks)
-        for start in range(0, len(every), _AT_ONCE):
-            groups = every[start : start + _AT_ONCE]
+        at_once = max(_AT_ONCE, -(-len(every) // _PASSES))
+        for start in range(0, len(every), at_once):
+            groups = every[start : start + at_once]
             sentences = _Sentences.read(inputs, members, groups)
             for group in groups:
                 own = pa.array(group.chunks)
@@ -141,16 +144,13 @@ class FindCommunities(TableJob):
 
 def _centralities(inputs: Mapping[str, Stage], members: Members, levels: Sequence[Positions]) -> list[Floats]:
     """For each level the cosine of each node with the mean vector of its community's chunks, shape (nodes,)."""
-    from scipy import sparse
-
-    sums: list[Any] = [0] * len(levels)
+    width = inputs["chunks"].table.schema.field("vector").type.list_size
+    sums = [np.zeros((int(of.max()) + 1, width), dtype=np.int64) for of in levels]
     for batch in inputs["chunks"].batches(["chunk_id", "vector"]):
         places = positions_in(members.chunks, batch.column("chunk_id"))
         numbers = np.rint(vector_matrix(batch.column("vector")).astype(np.float64) * _FIXED).astype(np.int64)
-        for level, of in enumerate(levels):
-            shape = (int(of.max()) + 1, len(places))
-            own = sparse.csr_array((np.ones(len(places), np.int64), (of[places], np.arange(len(places)))), shape=shape)
-            sums[level] = sums[level] + own @ numbers
+        for of, total in zip(levels, sums, strict=True):
+            np.add.at(total, of[places], numbers)
     means = [(s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1)).astype(np.float32) for s in sums]
     ranks = [np.empty(len(members.nodes), dtype=np.float32) for _ in levels]
     for batch in inputs["nodes"].batches(["query_id", "vector"]):
@@ -177,7 +177,7 @@ class _Sentences:
         owners = members.chunks.take(pa.array(members.owner[nodes])).to_pylist()
         found = inputs["nodes"].lookup("query_id", keys, ["query_id", "vector"])
         vectors = vector_matrix(found["vector"].combine_chunks())[
-            positions_in(found["query_id"].combine_chunks(), keys)
+            positions_among(found["query_id"].combine_chunks(), keys)
         ]
         return cls(nodes, vectors, quotes(keys.to_pylist(), owners, inputs["queries"].lookup, inputs["chunks"].lookup))
 
@@ -225,11 +225,11 @@ class _Keywords:
 
     def of(self, chunks: Positions) -> list[str]:
         """The keywords of some chunks together."""
-        own = self.of_chunk[chunks].sum(axis=0) / len(chunks)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            worth = np.nan_to_num(np.round(own * np.log(own / self.share), 6))
+        of_word, number = np.unique(self.of_chunk[chunks].indices, return_inverse=True)
+        own = np.bincount(number) / len(chunks)
+        worth = np.round(own * np.log(own / self.share[of_word]), 6)
         best = np.argsort(-worth, kind="stable")[:_KEYWORDS]
-        words: list[str] = self.words.take(pa.array(best[worth[best] > 0])).to_pylist()
+        words: list[str] = self.words.take(pa.array(of_word[best[worth[best] > 0]])).to_pylist()
         return words
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.keys import positions_in
+from quern.indexes.keys import positions_among
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
@@ -162,7 +162,7 @@ def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings) -> np.float32:
 
 def _scored(pairs: Stage, chunks: Stage) -> Iterator[_Scored]:
     for chunk_batch, rows in _by_chunks(chunks, pairs):
-        chunk = positions_in(chunk_batch.column("chunk_id"), rows.column("chunk_id"))
+        chunk = positions_among(chunk_batch.column("chunk_id"), rows.column("chunk_id"))
         vectors = vector_matrix(rows.column("vector"))
         scores = similarities(vectors, vector_matrix(chunk_batch.column("vector"))[chunk])
         queries = rows.select(_PAIR)

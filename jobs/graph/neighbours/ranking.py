@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from xxhash import xxh3_128_digest
 
-from quern.indexes.keys import positions_in
+from quern.indexes.keys import positions_among
 from quern.indexes.vectors import Floats, Positions, Rows
 
 Flags = npt.NDArray[np.bool_]
@@ -84,7 +84,7 @@ def keys_of(prints: Prints) -> pa.Array:
 
 def matches(prints: Prints, known: Prints) -> Positions:
     """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
-    return positions_in(keys_of(known), keys_of(prints))
+    return positions_among(keys_of(known), keys_of(prints))
 
 
 def last_by_print(prints: Prints, size: int) -> Positions:

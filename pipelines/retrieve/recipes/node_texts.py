@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from quern.indexes.keys import positions_in
+from quern.indexes.keys import positions_among
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.retrieve.batch import Batch, Recipe
@@ -45,7 +45,7 @@ def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
 def pair_texts(searcher: Searcher, column: str) -> list[str]:
     """The `question` or `answer` of each node as it is searched, in the order of the nodes."""
     queries = searcher.queries
-    at = positions_in(queries["query_id"].combine_chunks(), searcher.graph.nodes.keys)
+    at = positions_among(queries["query_id"].combine_chunks(), searcher.graph.nodes.keys)
     return [searcher.form(str(text)) for text in queries[column].take(pa.array(at)).to_pylist()]
 
 
