@@ -42,6 +42,7 @@ from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.runtimes import benchmark_runtimes
+from tests.benchmarks.scale import benchmark_scale
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
 from tests.benchmarks.templates import benchmark_templates
@@ -85,6 +86,7 @@ _HELP = (
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
     "file --model, with --prompts of 800 tokens and 60 written; "
+    "scale: seconds and memory of each step of builds of each --size, by a model of random weights; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
     "tasks: each step that a model may take over, by its rule and by the model of --set, over a --warehouse of the "
@@ -127,6 +129,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
     "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
+    "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
@@ -188,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--reading", type=Path, action="append", help="of lines, reading: a file of pages; may be repeated"
     )
+    parser.add_argument("--size", type=int, action="append", help="of scale: documents of a build; repeatable")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")
@@ -212,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
     )
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of domains: settings")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of domains, scale: settings")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)

@@ -6,6 +6,7 @@ all but the vectors take. Each build runs in a process of its own, so that its m
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import multiprocessing
@@ -43,7 +44,7 @@ def benchmark_scale(sizes: Sequence[int], overrides: Sequence[str] = ()) -> dict
             figures |= {f"{size} seconds": manifest.seconds, f"{size} MiB": manifest.peak_memory_bytes / _MIB}
             figures |= {f"{size} {step.name} seconds": step.seconds for step in manifest.steps}
             figures |= {f"{size} {step.name} MiB": step.peak_memory_bytes / _MIB for step in manifest.steps}
-    for small, large in list(zip(builds, builds[1:], strict=False))[-1:]:
+    for small, large in list(itertools.pairwise(builds))[-1:]:
         ratio = math.log(large.tables["chunks"].rows / small.tables["chunks"].rows)
         for one, other in zip(small.steps, large.steps, strict=True):
             if other.seconds >= 0.1:
