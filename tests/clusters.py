@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import psutil
 import pyspark
 
 _LOOPBACK = "127.0.0.1"
+_REGISTERED = "Successfully registered with master"
 
 
 class Daemon:
@@ -59,8 +60,8 @@ class Daemon:
 @contextmanager
 def spark_standalone(
     folder: Path, workers: Sequence[str] = ("true", "true"), cores: int = 1
-) -> Iterator[tuple[str, list[Daemon]]]:
-    """A master and workers: the master's address, and the workers.
+) -> Iterator[tuple[str, list[Daemon], Callable[[], Daemon]]]:
+    """A master and workers: the master's address, the workers, and what starts another.
 
     Args:
         folder: For logs and what workers write.
@@ -80,14 +81,17 @@ def spark_standalone(
     try:
         address = master.says(r"Starting Spark master at (spark://\S+)")[1]
         limits = ["--cores", str(cores), "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]
-        for number, before in enumerate(workers):
-            command = " ".join([*run, named.format("worker.Worker"), *limits, "--host", _LOOPBACK, address])
+        command = " ".join([*run, named.format("worker.Worker"), *limits, "--host", _LOOPBACK, address])
+
+        def start(before: str = "true") -> Daemon:
             apart = ["unshare", "--mount"] if before.startswith("mount") else []
-            shell = [*apart, "sh", "-c", f"{before} && exec {command}"]
-            started.append(Daemon(shell, folder / f"worker{number}.log", known))
-        for worker in started[1:]:
-            worker.says("Successfully registered with master")
-        yield address, started[1:]
+            log = folder / f"worker{len(started)}.log"
+            started.append(Daemon([*apart, "sh", "-c", f"{before} && exec {command}"], log, known))
+            return started[-1]
+
+        for worker in [start(before) for before in workers]:
+            worker.says(_REGISTERED)
+        yield address, started[1:], start
     finally:
         for daemon in started[::-1]:
             daemon.stop()
@@ -106,8 +110,12 @@ _LINK = (
 
 
 @contextmanager
-def ray_of_two_nodes(folder: Path, before: str = "true", auth: str = "disabled") -> Iterator[tuple[str, list[Daemon]]]:
-    """A head and a second node, which has a network and a host name of its own: the head's address, and both.
+def ray_of_two_nodes(
+    folder: Path, before: str = "true", auth: str = "disabled"
+) -> Iterator[tuple[str, list[Daemon], Callable[[], Daemon]]]:
+    """A head and a second node, which has a network and a host name of its own.
+
+    Gives the head's address, both, and what starts the second node again.
 
     Args:
         folder: For logs.
@@ -133,9 +141,14 @@ def ray_of_two_nodes(folder: Path, before: str = "true", auth: str = "disabled")
         )
         started[0].says("Ray runtime started")
         apart = ["ip", "netns", "exec", _NAMESPACE, "unshare", "--uts", "--mount", "sh", "-c", node]
-        started.append(Daemon(apart, folder / "node.log", known))
-        started[1].says("Ray runtime started")
-        yield f"{_HEAD}:6399", started
+
+        def start() -> Daemon:
+            started.append(Daemon(apart, folder / f"node{len(started)}.log", known))
+            started[-1].says("Ray runtime started")
+            return started[-1]
+
+        start()
+        yield f"{_HEAD}:6399", started[:2], start
     finally:
         for daemon in started[::-1]:
             daemon.stop()

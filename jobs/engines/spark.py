@@ -228,8 +228,9 @@ def on_cluster(settings: EngineSettings) -> bool:
 
 def _java_runs() -> bool:
     """Whether Spark's Java process of this one has come so far that it can be asked."""
-    context = sys.modules.get("pyspark.core.context")
-    return context is not None and context.SparkContext._gateway is not None
+    # Another thread may be about to import the module, which then has no such class yet.
+    context = getattr(sys.modules.get("pyspark.core.context"), "SparkContext", None)
+    return context is not None and context._gateway is not None
 
 
 def _said(error: Exception) -> Exception:
