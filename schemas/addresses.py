@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from quern.schemas.errors import QuernError
 
@@ -117,3 +117,21 @@ def _not_served(address: Url) -> AddressError:
 def absolute(source: Path | Url) -> Path | Url:
     """`source`, wherever a later command is started."""
     return source if isinstance(source, Url) else source.absolute()
+
+
+def http_address(url: str, instead: str) -> str:
+    """`url` without a slash at its end, if it is one of HTTP that holds no secret: a snapshot keeps its settings.
+
+    Args:
+        url: The address.
+        instead: Where a secret belongs.
+
+    Raises:
+        ValueError: It is another, or has a user, a password or a query.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address begins with http:// or https:// and names a host, like http://127.0.0.1:8000/v1")
+    if parts.username or parts.password or parts.query:
+        raise ValueError(f"put no user, password or query into the address: {instead}")
+    return url.rstrip("/")

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from quern.indexes.catalog import WarehouseFolder
-from quern.indexes.storage import write_text
 from quern.schemas.tables.builds import Build
 
 log = logging.getLogger(__name__)
@@ -29,8 +28,11 @@ def write_metrics(path: Path, last: Build, warehouse: WarehouseFolder) -> None:
     published: Build | None = last
     if last.status != "published":
         published = next((build for build in warehouse.history.newest_first() if build.status == "published"), None)
+    # Not named *.prom, which the collector would read too, should it be left behind.
+    temporary = path.with_name(f"{path.name}.tmp")
     try:
-        write_text(path, metrics_text(last, published, str(warehouse.root)))
+        temporary.write_text(metrics_text(last, published, str(warehouse.root)), "utf-8")
+        temporary.replace(path)
     except OSError as error:
         log.warning("metrics are not written: %s error=%s", path, error)
 

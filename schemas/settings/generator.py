@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
+from quern.schemas.addresses import http_address
 from quern.schemas.setting_group import HOW, Group, Positive
 
 TaskName = Literal[
@@ -157,13 +157,7 @@ class GeneratorSettings(Group):
     @field_validator("url")
     @classmethod
     def _no_secret(cls, url: str) -> str:
-        """A snapshot keeps its settings, so no password may stand in them."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("write it like http://127.0.0.1:8000/v1")
-        if parts.username or parts.password or parts.query:
-            raise ValueError("put the key into the environment, not into the address: see generator.key_variable")
-        return url.rstrip("/")
+        return http_address(url, "the environment variable that generator.key_variable names has the key")
 
     @model_validator(mode="after")
     def _named(self) -> GeneratorSettings:

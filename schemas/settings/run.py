@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from quern.schemas.addresses import http_address
 from quern.schemas.setting_group import Group, Positive, Share
 
 
@@ -189,10 +189,7 @@ class LineageSettings(Group):
     @field_validator("url")
     @classmethod
     def _without_credentials(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.username or parts.password or parts.query:
-            raise ValueError("a token stands in the environment variable QUERN_LINEAGE_TOKEN, not in the address")
-        return url
+        return http_address(url, "the environment variable QUERN_LINEAGE_TOKEN has the token") if url else url
 
     namespace: str = Field("quern", min_length=1, description="Namespace of the jobs.")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from quern.schemas.addresses import http_address
 from quern.schemas.setting_group import HOW, Group, Positive, Share
 
 Category = Literal[
@@ -151,13 +151,7 @@ class SearchServerSettings(Group):
     @field_validator("url")
     @classmethod
     def _without_credentials(cls, url: str) -> str:
-        """An address of HTTP that tells no password."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("an address begins with http:// or https:// and names a host")
-        if parts.username or parts.password:
-            raise ValueError("credentials stand in environment variables, not in the address")
-        return url
+        return http_address(url, "environment variables have the credentials")
 
 
 class RerankSettings(Group):

@@ -120,7 +120,7 @@ def test_credentials_come_from_the_environment_and_are_told_to_nobody(
     monkeypatch.setenv("ELASTICSEARCH_API_KEY", "c2VjcmV0")
     proxy.rule = lambda *_: as_json({"error": "no such key: c2VjcmV0"}, 403)
     assert told_by(opened(proxy.url)).endswith("HTTP 403 to GET /: no such key: [secret]")
-    with pytest.raises(SettingsError, match="credentials stand in environment variables"):
+    with pytest.raises(SettingsError, match="environment variables have the credentials"):
         load_settings(None, ["elasticsearch.url=http://user:secret@127.0.0.1:9200"])
 
 

@@ -106,7 +106,7 @@ def test_an_endpoint_that_is_down_at_the_start_is_told_before_any_work(
     [
         (("generator.kind=openai",), "needs generator.model"),
         (("generator.kind=openai", "generator.model=m", "generator.url=http://u:secret@h/v1"), "into the environment"),
-        (("generator.kind=openai", "generator.model=m", "generator.url=ftp://h"), "write it like http://"),
+        (("generator.kind=openai", "generator.model=m", "generator.url=ftp://h"), "like http://"),
         (("generator.kind=llama",), "generator.kind"),
     ],
 )
