@@ -29,7 +29,7 @@ pytestmark = pytest.mark.long
 
 _PAGES = Path(__file__).parents[2] / "corpus" / "domains" / "pumps" / "documents.jsonl"
 _KILLS = int(os.environ.get("QUERN_CLUSTER_KILLS", "2"))
-_MOMENTS = ("clean", "normalise", "chunk", "doc2query", "find_events", "triplets", "embed_chunks", "embed_pairs")
+_MOMENTS = ("clean", "normalise", "chunk", "doc2query", "find_events", "triplets", "embed")
 _LONGEST = 600.0
 
 
