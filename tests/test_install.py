@@ -28,7 +28,7 @@ LOCKS["torch"] = [*LOCKS["tests"], "requirements-torch.lock"]
     ("locks", "extras"),
     [
         ("default", "crawl"),
-        ("tests", "spark ray crawl images plots store parse dev"),
+        ("tests", "spark ray crawl images plots store dev"),
         ("torch", "torch lm flag"),
         ("vllm", "spark ray torch crawl images plots"),
     ],

@@ -209,11 +209,6 @@ class TripletSettings(Group):
         False,
         description="Whether the model of `generator` extracts triplets, one request per chunk; else the rule does.",
     )
-    parser: Literal["none", "spacy"] = Field(
-        "none",
-        description="How the rule reads English sentences: by patterns, or by spaCy's small model (extra "
-        "`parse`), which takes some twenty times as long.",
-    )
     per_chunk: Positive = Field(40, description="Most triplets of a chunk, in reading order.")
 
 

@@ -46,7 +46,6 @@ from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
 from tests.benchmarks.templates import benchmark_templates
 from tests.benchmarks.timelines import benchmark_timelines
-from tests.benchmarks.triplets import benchmark_triplets
 
 _HELP = (
     "alignment: whether chunks that answer are aligned with their questions and others are not, of --folder "
@@ -92,7 +91,6 @@ _HELP = (
     "templates: documents of one template that differ in a value, and copies that differ in none; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
-    "triplets: chunks read a second, of each --warehouse; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -133,7 +131,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "tasks": lambda options: benchmark_tasks(options.warehouse[0], options.set, options.only or ()),
     "templates": lambda options: benchmark_templates(),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
-    "triplets": lambda options: benchmark_triplets(options.warehouse or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
