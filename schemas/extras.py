@@ -16,7 +16,6 @@ _EXTRAS: Final = {
     "ray": ("ray", "Ray"),
     "torch": ("torch", "torch"),
     "transformers": ("torch", "transformers"),
-    "FlagEmbedding": ("flag", "FlagEmbedding"),
     "gguf": ("lm", "gguf"),
     "openvino_genai": ("lm", "OpenVINO GenAI"),
     "llguidance": ("lm", "llguidance"),

@@ -29,7 +29,7 @@ LOCKS["torch"] = [*LOCKS["tests"], "requirements-torch.lock"]
     [
         ("default", "crawl"),
         ("tests", "spark ray crawl images plots store dev"),
-        ("torch", "torch lm flag"),
+        ("torch", "torch lm"),
         ("vllm", "spark ray torch crawl images plots"),
     ],
 )

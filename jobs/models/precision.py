@@ -62,7 +62,7 @@ def check_precision(settings: EmbedSettings) -> None:
             raise ModelError(f"embed.precision {precision}: embed.engine {engine} has none; set it to openvino")
         return
     if settings.device != "cpu":
-        raise ModelError(f"embed.device {settings.device}: set embed.engine to torch or flag, which run on GPUs")
+        raise ModelError(f"embed.device {settings.device}: set embed.engine to torch, which runs on GPUs")
     if precision == "f16":
         raise ModelError("embed.precision f16: OpenVINO runs on the processor here; set embed.precision to f32 or bf16")
     if precision in ("bf16", "int8") and not has_bf16():

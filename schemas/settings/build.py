@@ -25,13 +25,11 @@ class EmbedSettings(Group):
     model: str = Field(
         "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
     )
-    engine: Literal["openvino", "torch", "flag"] = Field(
-        "openvino", description="What runs the model; `flag` is FlagEmbedding, for BGE and the dense vectors of BGE-M3."
-    )
+    engine: Literal["openvino", "torch"] = Field("openvino", description="What runs the model.")
     device: str = Field(
         "cpu",
         pattern=r"^(cpu|cuda(:\d+)?)$",
-        description="Where torch and flag run: `cpu`, or a GPU as `cuda` or `cuda:1`.",
+        description="Where torch runs: `cpu`, or a GPU as `cuda` or `cuda:1`.",
     )
     precision: Literal["f32", "bf16", "f16", "int8", "int8_f32"] = Field(
         "f32",

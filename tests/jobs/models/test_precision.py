@@ -41,7 +41,7 @@ def test_a_precision_that_the_processor_lacks_is_refused_rather_than_replaced(pr
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"device": "cuda"}, "set embed.engine to torch or flag"),
+        ({"device": "cuda"}, "set embed.engine to torch"),
         ({"precision": "f16"}, "f32 or bf16"),
         ({"engine": "torch", "precision": "int8"}, "set it to openvino"),
     ],
