@@ -202,7 +202,7 @@ def prepare(settings: EmbedSettings) -> None:
     model = read_model(settings.model)
     load_tokenizer(model)
     if settings.engine == "openvino":
-        _imported("openvino").openvino_file(model, settings.precision)
+        _imported("openvino").openvino_file(model)
     else:
         require("torch", "embed.engine torch", "set embed.engine to openvino")
 

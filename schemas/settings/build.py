@@ -31,10 +31,10 @@ class EmbedSettings(Group):
         pattern=r"^(cpu|cuda(:\d+)?)$",
         description="Where torch runs: `cpu`, or a GPU as `cuda` or `cuda:1`.",
     )
-    precision: Literal["f32", "bf16", "f16", "int8", "int8_f32"] = Field(
+    precision: Literal["f32", "bf16", "f16"] = Field(
         "f32",
-        description="`f32` runs on every processor. The others are faster where the processor has arithmetic for them, "
-        "see docs/howto/models.md; `f16` is for GPUs.",
+        description="`f32` runs on every processor. `bf16` is faster where the processor has arithmetic for it; "
+        "`f16` is for GPUs.",
     )
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
     batch: int = Field(

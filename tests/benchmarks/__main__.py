@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from quern.schemas.settings import EmbedSettings, Settings
+from quern.schemas.settings import EmbedSettings
 from tests.benchmarks.alignment import benchmark_alignment
 from tests.benchmarks.answers import benchmark_answers, write_floors
 from tests.benchmarks.articles import synthetic_articles
@@ -21,7 +21,7 @@ from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.domains import HELD_OUT, benchmark_domains
-from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
+from tests.benchmarks.embed import benchmark_embed
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.files import benchmark_files
@@ -60,7 +60,7 @@ _HELP = (
     "decomposition: questions taken apart by rule against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
-    "embed: texts a second against sentence-transformers, with --recall what precision costs; "
+    "embed: texts a second against sentence-transformers; "
     "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
     "with --fit the models are written; "
     "extract: cleaning of pages, pages a second of one core and F1; "
@@ -151,8 +151,6 @@ def _texts(file: Path) -> list[str]:
 
 def _embed(options: argparse.Namespace) -> dict[str, float]:
     embed = EmbedSettings(precision=options.precision)
-    if options.recall:
-        return benchmark_embed_recall(options.recall, Settings(embed=embed))
     texts = _texts(options.texts) if options.texts else synthetic_articles()
     return benchmark_embed(texts, embed, min(5, options.repeats))
 
@@ -174,7 +172,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=Path,
         help="the article extraction benchmark, for extract, ingest; for others the folder of the datasets",
     )
-    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this in f32 and --precision")
     parser.add_argument("--precision", default="f32", help="embed.precision, of embed")
     parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
