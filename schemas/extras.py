@@ -25,7 +25,6 @@ _EXTRAS: Final = {
     "obstore": ("store", "obstore"),
     "rapidocr": ("ocr", "RapidOCR"),
     "PIL": ("images", "Pillow"),
-    "matplotlib": ("plots", "Matplotlib"),
 }
 
 
