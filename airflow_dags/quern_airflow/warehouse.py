@@ -32,28 +32,24 @@ class TaskOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Warehouse:
-    """A warehouse and how its DAGs run.
+    """A warehouse and how its DAGs run."""
 
-    Attributes:
-        path: Its directory, absolute, as workers may start anywhere.
-        settings, engine, spark_master, ray_address, overrides: Defaults of a run's parameters; `overrides` is `set`.
-        tasks: What single tasks have of their own, by step (`doc2query`) or task (`crawl`, `files`, `answer`,
-            `evaluate`, `sweep`).
-        pool: The pool of the tasks that write; empty for one named after the path. It must exist, with one slot.
-        on_failure: Called with the context of a task that failed for good, and of a run that missed its deadline.
-        deadline: After this time a run fails, and what still runs is stopped.
-    """
-
+    # Its directory, absolute, as workers may start anywhere. settings, engine, spark_master, ray_address, overrides:
+    # Defaults of a run's parameters; `overrides` is `set`.
     path: str
     settings: str = ""
     engine: str = ""
     spark_master: str = ""
     ray_address: str = ""
     overrides: Sequence[str] = ()
+    # What single tasks have of their own, by step (`doc2query`) or task (`crawl`, `files`, `answer`, `evaluate`,
+    # `sweep`).
     tasks: Mapping[str, TaskOptions] = field(default_factory=dict)
+    # The pool of the tasks that write; empty for one named after the path. It must exist, with one slot.
     pool: str = ""
+    # Called with the context of a task that failed for good, and of a run that missed its deadline.
     on_failure: Callback = log_failure
-    deadline: timedelta = timedelta(days=1)
+    deadline: timedelta = timedelta(days=1)  # After this time a run fails, and what still runs is stopped.
 
     def __post_init__(self) -> None:
         if not Path(self.path).is_absolute():

@@ -22,6 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.graph.communities import hierarchy
+from quern.indexes.graph.structure import Members, joined, projected, read_columns, read_edges, read_members
 from quern.indexes.keys import positions_among, positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
@@ -35,8 +37,6 @@ from quern.schemas.tables import COMMUNITIES, Table
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from quern.indexes.graph.structure import Members
 
 _CANDIDATES: Final = 5  # Nodes for each sentence that is kept, those nearest to the mean of their community.
 _KEYWORDS: Final = 8
@@ -92,8 +92,6 @@ class FindCommunities(TableJob):
         return Made((made,), Counts(inputs["chunks"].rows, made.rows, 0, inputs["chunks"].rows, 0))
 
     def _write(self, inputs: Mapping[str, Stage], add: Callable[[Mapping[str, Any]], None]) -> None:
-        from quern.indexes.graph.structure import read_columns, read_members
-
         members = read_members(_Tables(inputs))
         times = read_columns(inputs["chunks"], ["chunk_id", "published_at"]).sort_by("chunk_id")["published_at"]
         published = times.combine_chunks()
@@ -120,9 +118,6 @@ class FindCommunities(TableJob):
 
     def _groups(self, inputs: Mapping[str, Stage], members: Members) -> Iterator[_Group]:
         """The communities, coarsest level first, the largest first; what is not divided is of its first level alone."""
-        from quern.indexes.graph.communities import hierarchy
-        from quern.indexes.graph.structure import joined, projected, read_edges
-
         edges = joined([*read_edges(_Tables(inputs), members.nodes).values()])
         projection = projected(members.owner, len(members.chunks), edges)
         levels = hierarchy(projection, self.settings.most, self.settings.levels)

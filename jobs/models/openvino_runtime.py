@@ -20,7 +20,6 @@ from quern.jobs.models.batches import Call
 from quern.jobs.models.bert import is_plain_bert
 from quern.jobs.models.folders import Model, ModelError, model_fingerprint
 from quern.jobs.models.precision import Precision, import_openvino
-from quern.jobs.models.quantisation import GROUP_INFO, quantise
 from quern.schemas.extras import require
 
 # Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
@@ -61,44 +60,32 @@ def _convert(model: Model, file: Path) -> None:
         raise ModelError(f"model {model.folder} cannot be converted for OpenVINO ({last}); set embed.engine to torch")
 
 
-def _make(model: Model, precision: Precision, file: Path) -> None:
-    """Write `model` as `file`: in f32, which serves bf16 too, or with weights in 8 bits."""
-    if not precision.startswith("int8"):
-        _convert(model, file)
-        return
-    openvino = import_openvino()
-    graph = openvino.Core().read_model(str(openvino_file(model, "f32")))
-    quantise(graph)
-    openvino.save_model(graph, file, compress_to_fp16=False)
-
-
-def openvino_file(model: Model, precision: Precision) -> Path:
-    """The model as an OpenVINO file, made on first use of this model, OpenVINO version and kind of weights.
+def openvino_file(model: Model) -> Path:
+    """The model as an OpenVINO file in f32, which serves bf16 too, made on first use of model and OpenVINO version.
 
     Workers that start together wait for one of them to make it.
 
     Raises:
         ModelError: The model cannot be converted.
     """
-    kind = "int8" if precision.startswith("int8") else "f32"
-    target = cache_folder() / "openvino" / f"{model_fingerprint(model)}-{openvino_version()}-{_CONVERSION}-{kind}"
+    target = cache_folder() / "openvino" / f"{model_fingerprint(model)}-{openvino_version()}-{_CONVERSION}-f32"
     file = target / "model.xml"
     if not file.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_suffix(target.suffix + ".lock")):
             if not file.is_file():
-                _make_folder(model, precision, target)
+                _make_folder(model, target)
     return file
 
 
-def _make_folder(model: Model, precision: Precision, target: Path) -> None:
+def _make_folder(model: Model, target: Path) -> None:
     """Make the folder `target` whole or not at all; whoever calls it holds the lock of `target`."""
     begun = f".converting-{target.name}-"
     for left in target.parent.glob(f"{begun}*"):  # by a process that was killed
         shutil.rmtree(left, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=begun))
     try:
-        _make(model, precision, scratch / "model.xml")
+        _convert(model, scratch / "model.xml")
         scratch.rename(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -113,13 +100,11 @@ class OpenVinoRunner:
 
     def __init__(self, model: Model, precision: Precision, threads: int) -> None:
         openvino = import_openvino()
-        file = openvino_file(model, precision)
+        file = openvino_file(model)
         core = openvino.Core()
         try:
             graph = core.read_model(str(file))
-            self._queue = openvino.AsyncInferQueue(
-                core.compile_model(graph, "CPU", _properties(graph, precision, threads))
-            )
+            self._queue = openvino.AsyncInferQueue(core.compile_model(graph, "CPU", _properties(precision, threads)))
         except RuntimeError as error:
             raise ModelError(
                 f"converted model {file} cannot be loaded; delete its folder to convert it anew: {error}"
@@ -139,8 +124,8 @@ class OpenVinoRunner:
             self._queue.wait_all()
 
 
-def _properties(graph: Any, precision: Precision, threads: int) -> dict[str, object]:
-    properties: dict[str, object] = {
+def _properties(precision: Precision, threads: int) -> dict[str, object]:
+    return {
         "INFERENCE_PRECISION_HINT": precision,
         "INFERENCE_NUM_THREADS": threads,
         "NUM_STREAMS": threads,
@@ -148,7 +133,3 @@ def _properties(graph: Any, precision: Precision, threads: int) -> dict[str, obj
         # Pinned threads of several workers would all sit on the same first cores.
         "ENABLE_CPU_PINNING": False,
     }
-    if precision.startswith("int8"):
-        properties["INFERENCE_PRECISION_HINT"] = "bf16" if precision == "int8" else "f32"
-        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = str(graph.get_rt_info(GROUP_INFO).value)
-    return properties

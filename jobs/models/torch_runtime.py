@@ -1,4 +1,4 @@
-"""Models run by torch, on the processor or a GPU: as they stand on disk, or as FlagEmbedding loads them."""
+"""Models run by torch, on the processor or a GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from quern.jobs.models.batches import Call
 from quern.jobs.models.folders import Model, ModelError, forbid_network
 from quern.jobs.models.precision import Precision
-from quern.schemas.extras import require
 
 if TYPE_CHECKING:
     import torch
@@ -62,15 +61,10 @@ class TorchRunner:
 
         with _told_as_of(model):
             module = Pooled(model, _dtype(precision))
-        self._start(module, threads, find_device(device))
         self._torch = torch
-
-    def _start(self, module: torch.nn.Module, threads: int, device: torch.device) -> None:
-        import torch
-
+        self._device = find_device(device)
         torch.set_num_threads(threads)
-        self._device = device
-        self._module = module.to(device).eval()
+        self._module = module.to(self._device).eval()
 
     def run(self, calls: Iterable[Call], vectors: npt.NDArray[np.float32]) -> None:
         """Write the vectors of all `calls` into their rows of `vectors`.
@@ -82,49 +76,6 @@ class TorchRunner:
         with torch.inference_mode():
             for call in calls:
                 ids, mask = (torch.from_numpy(a).to(self._device, non_blocking=True) for a in (call.ids, call.mask))
-                done.append((call.rows, self._vectors(ids, mask).float()))
+                done.append((call.rows, self._module(ids, mask).float()))
         for rows, made in done:
             vectors[rows] = made.cpu().numpy()
-
-    def _vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self._module(ids, mask)
-        return made
-
-
-class FlagRunner(TorchRunner):
-    """A model as FlagEmbedding loads and pools it: BGE, or the dense vectors of BGE-M3.
-
-    Texts are tokenised and batched by Quern: FlagEmbedding would pad them to the longest of their batch.
-    """
-
-    def __init__(self, model: Model, precision: Precision, threads: int, device: str) -> None:
-        forbid_network()
-        require("FlagEmbedding", "embed.engine flag")
-        if model.pooling not in ("cls", "mean"):
-            raise ModelError(f"model {model.folder} pools by {model.pooling}; embed.engine flag knows cls and mean")
-        import torch
-        from FlagEmbedding import BGEM3FlagModel, FlagModel
-
-        self._torch = torch
-        self._is_m3 = (model.transformer / "colbert_linear.pt").is_file()
-        load = BGEM3FlagModel if self._is_m3 else FlagModel
-        found = find_device(device)
-        with _told_as_of(model):
-            self._flag = load(
-                str(model.transformer),
-                normalize_embeddings=False,
-                use_fp16=precision == "f16",
-                use_bf16=precision == "bf16",
-                devices=[device],
-                pooling_method=model.pooling,
-            )
-        self._start(self._flag.model.to(_dtype(precision)), threads, found)
-
-    def _vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        inputs = {"input_ids": ids, "attention_mask": mask}
-        made: torch.Tensor
-        if self._is_m3:
-            made = self._module(inputs, return_dense=True)["dense_vecs"]
-        else:
-            made = self._flag.pooling(self._module(**inputs, return_dict=True).last_hidden_state, mask)
-        return made

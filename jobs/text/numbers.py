@@ -1,4 +1,4 @@
-"""Numbers in one form: decimal digits of all scripts and, by setting, Chinese numerals and English number words."""
+"""Digits of all scripts in one form, and what English number words mean."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from quern.jobs.text.chinese_numerals import arabic
-from quern.schemas.settings import NormaliseSettings
 from quern.schemas.words.patterns import lazy_pattern
-
-_CHINESE: Final = "zh"
-_ENGLISH: Final = "en"
 
 
 def _class(characters: list[str]) -> str:
@@ -43,16 +38,8 @@ _TENS: Final = {
     word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
 _SCALES: Final = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UP_TO_NINE: Final = "|".join(w for w, n in _SMALL.items() if 0 < n < 10)
-_PART: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_UP_TO_NINE}))?|{'|'.join(sorted(_SMALL, key=len, reverse=True))})"
-_SCALE: Final = "|".join(_SCALES)
 # Any word of a number, the longer first.
 NUMBER_WORD: Final = rf"(?:{'|'.join(sorted([*_SMALL, *_TENS, *_SCALES], key=len, reverse=True))})"
-_NUMBER_WORDS: Final = lazy_pattern(
-    rf"\b{_PART}(?: (?:{_SCALE})\b)*(?: (?:and )?{_PART}(?: (?:{_SCALE})\b)+)*(?:(?<=hundred|housand|million|billion)"
-    rf"(?: and)? {_PART})?\b(?![-'’]\w)",
-    re.IGNORECASE,
-)
 _WORD: Final = lazy_pattern(r"[a-z]+", re.IGNORECASE)
 
 
@@ -86,20 +73,3 @@ def english_value(words: str) -> int | None:
                 return None
             section += number
     return total + section
-
-
-def _from_english(match: re.Match[str]) -> str:
-    """Digits for two words and more, such as `twenty-five`; a word alone stays: `one` is a pronoun too."""
-    if len(_WORD.findall(match[0])) < 2:
-        return match[0]
-    number = english_value(match[0])
-    return match[0] if number is None else str(number)
-
-
-def with_arabic_numbers(text: str, language: str | None, settings: NormaliseSettings) -> str:
-    """`text` with its numerals and number words in Arabic digits, so far as the settings ask for it."""
-    if settings.chinese_numerals and language == _CHINESE:
-        text = arabic(text)
-    if settings.number_words and language == _ENGLISH:
-        text = _NUMBER_WORDS.sub(_from_english, text)
-    return text

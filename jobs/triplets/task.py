@@ -75,12 +75,11 @@ class _Finding:
     """Rule and check of the task; a class of its own, so that workers can be sent it."""
 
     most: int
-    parser: str
 
     def rule(self, given: TripletInput) -> ChunkTriplets:
         passage = given.passage
         starts = [span.start for span in passage.sentences]
-        found = read_statements(passage, self.most, self.parser)
+        found = read_statements(passage, self.most)
         rows = [(sum(start <= s.start for start in starts), *s.words(passage.text)) for s in found]
         return ChunkTriplets(
             triplets=[ChunkTriplet(sentence=n, subject=s, relation=r, object=o) for n, s, r, o in rows]
@@ -128,9 +127,9 @@ def _place(text: str, words: str, span: Part) -> Part | None:
     return Part(at, at + len(words)) if at >= 0 else None
 
 
-def triplet_task(most: int, parser: str = "none") -> Task[TripletInput, ChunkTriplets]:
+def triplet_task(most: int) -> Task[TripletInput, ChunkTriplets]:
     """The task of finding at most `most` triplets."""
-    does = _Finding(most, parser)
+    does = _Finding(most)
     return Task(
         "find_triplets",
         1,

@@ -45,7 +45,6 @@ _GPU_CALL = (1024, 131_072)
 _RUNTIMES: Final = {
     "openvino": ("openvino_runtime", "OpenVinoRunner"),
     "torch": ("torch_runtime", "TorchRunner"),
-    "flag": ("torch_runtime", "FlagRunner"),
 }
 
 
@@ -203,17 +202,16 @@ def prepare(settings: EmbedSettings) -> None:
     model = read_model(settings.model)
     load_tokenizer(model)
     if settings.engine == "openvino":
-        _imported("openvino").openvino_file(model, settings.precision)
+        _imported("openvino").openvino_file(model)
     else:
-        require("torch", f"embed.engine {settings.engine}", "set embed.engine to openvino")
+        require("torch", "embed.engine torch", "set embed.engine to openvino")
 
 
 def _runtime(engine: str) -> str:
     """Release of what computes the vectors."""
     if engine == "openvino":
         return str(_imported(engine).openvino_version())
-    release = ".".join(version("torch").split(".")[:2])
-    return release if engine == "torch" else f"{release} FlagEmbedding {version('FlagEmbedding')}"
+    return ".".join(version("torch").split(".")[:2])
 
 
 def configuration(settings: EmbedSettings) -> dict[str, object]:

@@ -12,6 +12,7 @@ import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import open_searcher, print_json
+from quern.schemas.words.lines import one_line, shortened_where_they_differ
 
 app = cli.new_app("")
 runs = cli.new_app("What became of answers from one run to the next.")
@@ -188,7 +189,6 @@ def diff(
     if as_json:
         print_json({"changed": len(changes), "answers": [asdict(change) for change in changes]})
         return
-    from quern.schemas.words.lines import one_line, shortened_where_they_differ
 
     for change in changes:
         typer.echo(f"{one_line(change.query_id)}  {one_line(change.question)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.chatter import chatter_to
 from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import load_settings, overriding, print_json, written_catalog
 from quern.schemas.addresses import page_source
@@ -55,7 +56,6 @@ def build(
         _tell_plan(source, warehouse, loaded, as_json=as_json)
         return
     from quern.pipelines.build.whole import build as run_build
-    from quern.pipelines.cli.chatter import chatter_to
 
     catalog = written_catalog(source, warehouse)
     with chatter_to(catalog.logs / "engines.log"):
@@ -189,7 +189,6 @@ def stage(
     """
     change = partial(load_settings, settings, overriding(override, names, day_first, engine=engine))
     from quern.pipelines.build.stage import finished_steps, outlook, run_stage
-    from quern.pipelines.cli.chatter import chatter_to
 
     if dry_run:
         from quern.indexes.catalog import Warehouse as Catalog
@@ -254,7 +253,6 @@ def estimate(
     # A build would ask for a model; an estimate is made before one is chosen.
     loaded = load_settings(settings, [*overriding(override, names, day_first, engine=engine), "generator.kind=rules"])
     from quern.jobs.pages.inputs import of_source
-    from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.inspect.estimate import estimate as run_estimate
 
     if source is not None:

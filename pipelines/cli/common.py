@@ -21,6 +21,7 @@ from typer.models import OptionInfo
 
 from quern.pipelines.cli.choices import completing, with_choices
 from quern.schemas.addresses import AddressError, Url, local_path, page_source, warehouse_place
+from quern.schemas.words.fields import names_of_fields, pairs_of
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
@@ -280,8 +281,6 @@ def overriding(
     **engines: str | None,
 ) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of how files are read."""
-    from quern.schemas.words.fields import pairs_of
-
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
     mapped = [pair for text in names or () for pair in pairs_of(text)]
     read = {"map": mapped or None, "day_first": day_first, "csv_escape": csv_escape, "skip_lines": skip_lines}
@@ -299,7 +298,6 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         return {}
     from quern.schemas.answers import Question
     from quern.schemas.settings.reading import SettingsError
-    from quern.schemas.words.fields import names_of_fields, pairs_of
 
     try:
         pairs = [pair for text in names for pair in pairs_of(text)]
@@ -340,12 +338,11 @@ def open_searcher(
         FilterError: One of the conditions `where`, which are added to `retrieve.where`, cannot be read.
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
     from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
 
-    opened = Catalog.open(warehouse).snapshot(snapshot)
+    opened = open_warehouse(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
@@ -364,18 +361,28 @@ def open_searcher(
     return opened_searcher
 
 
+def open_warehouse(warehouse: Path) -> Catalog:
+    """The warehouse in a folder or an object store.
+
+    Raises:
+        WarehouseError: There is none.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog  # Arrow takes a second to import.
+
+    return Catalog.open(warehouse)
+
+
 def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = False) -> list[str]:
     """Ids of the documents of the published snapshot, or with `older` of any, that meet the conditions `where`.
 
     Raises:
         FilterError: One of them cannot be read, of no snapshot.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filter_checks import documents_that_meet, see_that_columns_are_there
     from quern.pipelines.retrieve.filters import FilterError
 
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     found: set[str] = set()
     faults = []
     builds = catalog.snapshot_ids() if older else [None]

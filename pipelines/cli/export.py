@@ -9,6 +9,7 @@ import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.choices import completing
+from quern.pipelines.cli.common import open_warehouse
 
 app = cli.new_app("")
 
@@ -40,11 +41,10 @@ def export(
     An interrupted export goes on when the same command is run again. Credentials: ELASTICSEARCH_API_KEY, or
     ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; of OpenSearch OPENSEARCH_USER and OPENSEARCH_PASSWORD.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.indexes.served.search_server import SearchServer
     from quern.pipelines import export as exporting
 
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     opened = catalog.snapshot(snapshot)
     said = {"kind": to, "url": url, "index": index or f"quern-{table}"}
     chosen = [*(override or []), *(f"elasticsearch.{name}={value}" for name, value in said.items() if value)]

@@ -9,7 +9,6 @@ import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import load_settings, open_searcher, print_json
-from quern.schemas.extras import installed, missing
 
 if TYPE_CHECKING:
     from quern.schemas.settings import Settings
@@ -208,7 +207,7 @@ def sweep(
     file: Annotated[
         Path, typer.Argument(metavar="SWEEP.yaml", help="A file, or a packaged sweep by its name: paper, qcg.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
+    out: Annotated[Path, typer.Option(help="Folder for warehouses, points and tables; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core. 1 for undisturbed seconds.")] = 0,
@@ -218,8 +217,8 @@ def sweep(
     """Measure recipes and settings on datasets with gold evidence, against a baseline.
 
     Points that differ only in search settings share a build; builds of a dataset share a memo. To resume a stopped
-    sweep, run the same command again. Writes results and questions as Parquet, results.md and plots/ to OUT; exit
-    code 1 if a point failed.
+    sweep, run the same command again. Writes results and questions as Parquet and results.md to OUT; exit code 1 if a
+    point failed.
     """
     from quern.pipelines.evaluation.sweep import spec
     from quern.pipelines.evaluation.sweep.plan import plan_sweep
@@ -260,16 +259,12 @@ def _tell_plan(results: Any, as_json: bool) -> None:
 
 
 def _report(results: Any, as_json: bool) -> None:
-    from quern.pipelines.evaluation.sweep.report import write_markdown, write_plots
+    from quern.pipelines.evaluation.sweep.report import write_markdown
     from quern.pipelines.evaluation.sweep.tables import rows, write_tables
 
     figures = rows(results)
     page = write_markdown(results, figures)
     paths = [*write_tables(results, figures), page]
-    if results.measured and installed("matplotlib"):
-        paths += write_plots(results, figures)
-    elif results.measured:
-        typer.echo(f"no plots were drawn: they need {missing('matplotlib')}", err=True)
     if as_json:
         print_json(
             {

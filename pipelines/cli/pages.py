@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.chatter import chatter_to
 from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, overriding, print_json
+from quern.pipelines.cli.common import load_settings, open_warehouse, overriding, print_json
 from quern.schemas.addresses import page_source
+from quern.schemas.words.lines import one_line
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
@@ -70,7 +72,6 @@ def crawl(
         return
     from quern.indexes.catalog import Warehouse as Opened
     from quern.jobs.crawl.fleet import CrawlError
-    from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.pages.crawl import check_settings, read_seeds
     from quern.pipelines.pages.crawl import crawl as run_crawl
 
@@ -184,7 +185,6 @@ def ingest(
         return
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import IngestError, find_inputs
-    from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES
 
@@ -216,7 +216,6 @@ def ingest(
 
 
 def _tell_first(reject: str | None, warning: str | None, indent: str = "") -> None:
-    from quern.schemas.words.lines import one_line
 
     for kind, first in (("reject", reject), ("warning", warning)):
         if first:
@@ -278,7 +277,6 @@ def remove(
     A removed document stays out if its file is ingested again unchanged, and returns with other content. Either all
     named documents are removed or none; exit code 1 if one does not exist.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.pages.remove import NothingToRemoveError, restore
     from quern.pipelines.pages.remove import remove as run
 
@@ -292,9 +290,9 @@ def remove(
         if not named:
             raise NothingToRemoveError(f"no document meets {' and '.join(where or ())}: nothing was {action}")
         if undo:
-            removal = restore(Catalog.open(warehouse), named, some=bool(where), dry_run=dry_run)
+            removal = restore(open_warehouse(warehouse), named, some=bool(where), dry_run=dry_run)
         else:
-            removal = run(Catalog.open(warehouse), named, purge=purge, dry_run=dry_run)
+            removal = run(open_warehouse(warehouse), named, purge=purge, dry_run=dry_run)
     except NothingToRemoveError as error:
         typer.echo(f"quern: {error}", err=True)
         raise typer.Exit(1) from None

@@ -11,7 +11,9 @@ import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, print_json
+from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
+from quern.schemas.words.lines import one_line, plain
+from quern.schemas.words.meant import no_such
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest
@@ -33,16 +35,13 @@ def graph(
     as_json: cli.AsJson = False,
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
     from quern.pipelines.inspect.graph.structure import describe_graph
-    from quern.schemas.words.lines import plain
-    from quern.schemas.words.meant import no_such
 
     chosen = next((known for known in LAYERS if known == layer), None)
     if chosen is None:
         raise GraphError(no_such("layer", layer, LAYERS))
-    opened = Catalog.open(warehouse).snapshot(snapshot)
+    opened = open_warehouse(warehouse).snapshot(snapshot)
     described = describe_graph(opened, hubs)
     written = export_graph(opened, described.graph, described.communities, export, chosen) if export else []
     if as_json:
@@ -98,12 +97,11 @@ def show(
     For a citation: its place in the page and in the archive. For an entity: every statement about it, with sources
     and dates; entities that share a name are listed separately.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.inspect.entities import entities_named
     from quern.pipelines.inspect.show import ENTITY, NotInSnapshotError, original_of
     from quern.pipelines.inspect.show import show as find
 
-    opened = Catalog.open(warehouse).snapshot(snapshot)
+    opened = open_warehouse(warehouse).snapshot(snapshot)
     if raw:
         if kind != "page":
             raise NotInSnapshotError(f"--raw writes a page, and a {kind} is none")
@@ -120,8 +118,6 @@ def show(
 
 def _print_row(found: Mapping[str, Mapping[str, Any]]) -> None:
     """A row as a person reads it: its columns, what it came from, what it led to."""
-    from quern.schemas.words.lines import plain
-
     for part in ("row", "from", "to"):
         typer.echo(f"{part}:")
         for name, value in found[part].items():
@@ -158,10 +154,9 @@ def diff(
 
     Tables with equal digests are not read; others are read once, in some 250 MB of memory however large they are.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.inspect.difference import difference, snapshot_named
 
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     found = difference(
         snapshot_named(catalog, before), snapshot_named(catalog, after), tuple(table or ()), limit or None
     )
@@ -172,7 +167,6 @@ def diff(
 
 
 def _print_difference(found: SnapshotDifference, named: set[str]) -> None:
-    from quern.schemas.words.lines import one_line
 
     marks = {"added": "+", "changed": "~", "removed": "-"}
     typer.echo(f"{found.before} -> {found.after}")
@@ -216,11 +210,10 @@ def rejects(
 
     Before the first build, what the page store left out. With a warning the row itself is kept, without a value.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.indexes.page_store import PageStore
     from quern.pipelines.inspect.rejects import Wanted, left_out, name_of, rows, summary, there_are
 
-    opened = left_out(Catalog.open(warehouse), snapshot)
+    opened = left_out(open_warehouse(warehouse), snapshot)
     wanted = Wanted(job, reason, key)
     counted = summary(opened, wanted)
     found = rows(opened, wanted, limit)
@@ -236,7 +229,6 @@ def rejects(
 
 def _print_rejects(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:
     from quern.schemas.tables import NO_LOSS
-    from quern.schemas.words.lines import one_line
 
     typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
     for row in counted:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quern.indexes.checksums import DamagedError
 from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.chatter import chatter_to
 from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, print_json
+from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line
 
 if TYPE_CHECKING:
@@ -42,11 +44,9 @@ def audit(
 
     Exit code 0 when no critical expectation fails, 1 when one does, 2 for a mistake.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.audit.audit import audit_snapshot
-    from quern.pipelines.cli.chatter import chatter_to
 
-    opened = Catalog.open(warehouse).snapshot(snapshot)
+    opened = open_warehouse(warehouse).snapshot(snapshot)
     overrides = [*(override or []), *([f"audit.engine={engine}"] if engine else [])]
     loaded = load_settings(settings, overrides, opened.manifest.known_settings())
     with chatter_to(opened.warehouse.logs / "engines.log"):
@@ -83,7 +83,6 @@ def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli
     With --snapshot ID, only the files of that snapshot. Exit code 0 if all files are intact, 1 if one is damaged.
     """
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.indexes.checksums import DamagedError
     from quern.jobs.core.progress import watched
     from quern.pipelines.inspect.verify import kept_files, verify
 
@@ -153,10 +152,9 @@ def vacuum(
     as_json: cli.AsJson = False,
 ) -> None:
     """Delete tables, memo results, audits and logs that no kept snapshot, open reader or coming build needs."""
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.vacuum import vacuum as run
 
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     base = catalog.manifest().known_settings() if catalog.current_id() else None
     chosen = load_settings(settings, override, base)
     _print_freed(run(catalog, keep or chosen.audit.keep_snapshots, chosen.memo, dry_run=dry_run), dry_run, as_json)
@@ -182,10 +180,7 @@ def _print_freed(done: Vacuumed, dry_run: bool, as_json: bool) -> None:
 @snapshots.command("list", epilog="Example:  quern snapshots list -w WH")
 def list_snapshots(warehouse: cli.Warehouse, as_json: cli.AsJson = False) -> None:
     """List the snapshots, oldest first; * marks the published one, `leased` those that a reader has open."""
-    from quern.indexes.catalog import Warehouse as Catalog
-    from quern.indexes.checksums import DamagedError
-
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     damaged: list[str] = []
     published, keep = None, None
     try:
@@ -225,9 +220,7 @@ def show_snapshot(
     as_json: cli.AsJson = False,
 ) -> None:
     """Print the manifest of a snapshot: tables, digests, jobs, audit, settings."""
-    from quern.indexes.catalog import Warehouse as Catalog
-
-    manifest = Catalog.open(warehouse).manifest(build_id)
+    manifest = open_warehouse(warehouse).manifest(build_id)
     if as_json:
         print_json(manifest.model_dump(mode="json"))
         return
@@ -251,9 +244,7 @@ def rollback_snapshot(
     as_json: cli.AsJson = False,
 ) -> None:
     """Publish an earlier snapshot again; nothing is deleted."""
-    from quern.indexes.catalog import Warehouse as Catalog
-
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     if dry_run:
         wanted, current = catalog.rolled_back(build_id).build_id, catalog.current_id()
         if as_json:
@@ -276,9 +267,8 @@ def prune_snapshots(
     warehouse: cli.Warehouse, keep: Keep = None, dry_run: cli.DryRun = False, as_json: cli.AsJson = False
 ) -> None:
     """Forget old snapshots that no reader has open, and free the space that only they needed."""
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.vacuum import prune
 
-    catalog = Catalog.open(warehouse)
+    catalog = open_warehouse(warehouse)
     keep = keep or (catalog.manifest().known_settings().audit.keep_snapshots if catalog.current_id() else 1)
     _print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)

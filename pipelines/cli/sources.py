@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quern.indexes.storage import write_text
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import open_searcher, print_json
+from quern.schemas.errors import QuernError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +50,6 @@ def sources(
     Without `sourcing.online` nothing is fetched: only sites with pages in the index count. With --unanswered, links to
     pages outside the index, named sites and likely sources become seeds, each with its reason in a comment.
     """
-    from quern.schemas.errors import QuernError
-
     if sum(given is not None for given in (question, questions, unanswered)) != 1:
         raise QuernError('name one of: a question, "Who repaired the bridge?"; --questions FILE; --unanswered FILE')
     if unanswered is not None and out is None:
@@ -58,7 +58,6 @@ def sources(
     if unanswered is not None and out is not None:
         _seeds(searcher, unanswered, out, as_json=as_json)
         return
-    from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import question_of, read_questions
     from quern.pipelines.sources.measure import render_sources
     from quern.pipelines.sources.query import sources_of
@@ -91,7 +90,6 @@ def sources(
 
 
 def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
-    from quern.indexes.storage import write_text
     from quern.pipelines.sources.query import seeds_of
     from quern.pipelines.sources.seeds import as_text, unanswered
 

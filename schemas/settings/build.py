@@ -25,18 +25,16 @@ class EmbedSettings(Group):
     model: str = Field(
         "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
     )
-    engine: Literal["openvino", "torch", "flag"] = Field(
-        "openvino", description="What runs the model; `flag` is FlagEmbedding, for BGE and the dense vectors of BGE-M3."
-    )
+    engine: Literal["openvino", "torch"] = Field("openvino", description="What runs the model.")
     device: str = Field(
         "cpu",
         pattern=r"^(cpu|cuda(:\d+)?)$",
-        description="Where torch and flag run: `cpu`, or a GPU as `cuda` or `cuda:1`.",
+        description="Where torch runs: `cpu`, or a GPU as `cuda` or `cuda:1`.",
     )
-    precision: Literal["f32", "bf16", "f16", "int8", "int8_f32"] = Field(
+    precision: Literal["f32", "bf16", "f16"] = Field(
         "f32",
-        description="`f32` runs on every processor. The others are faster where the processor has arithmetic for them, "
-        "see docs/howto/models.md; `f16` is for GPUs.",
+        description="`f32` runs on every processor. `bf16` is faster where the processor has arithmetic for it; "
+        "`f16` is for GPUs.",
     )
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
     batch: int = Field(
@@ -208,11 +206,6 @@ class TripletSettings(Group):
     by_model: bool = Field(
         False,
         description="Whether the model of `generator` extracts triplets, one request per chunk; else the rule does.",
-    )
-    parser: Literal["none", "spacy"] = Field(
-        "none",
-        description="How the rule reads English sentences: by patterns, or by spaCy's small model (extra "
-        "`parse`), which takes some twenty times as long.",
     )
     per_chunk: Positive = Field(40, description="Most triplets of a chunk, in reading order.")
 

@@ -110,9 +110,6 @@ class NormaliseSettings(Group):
     chinese_numerals: bool = Field(
         True, description="Chinese numerals are searched as Arabic digits, in Chinese texts (Xinyu)."
     )
-    number_words: bool = Field(
-        False, description="English numbers of two words and more are searched as digits: twenty-five."
-    )
     repeated_documents: int = Field(
         5, ge=2, description="A line in fewer documents of a site than this is no boilerplate."
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from quern.schemas.settings import EmbedSettings, Settings
+from quern.schemas.settings import EmbedSettings
 from tests.benchmarks.alignment import benchmark_alignment
 from tests.benchmarks.answers import benchmark_answers, write_floors
 from tests.benchmarks.articles import synthetic_articles
@@ -21,7 +21,7 @@ from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.domains import HELD_OUT, benchmark_domains
-from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
+from tests.benchmarks.embed import benchmark_embed
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.files import benchmark_files
@@ -41,13 +41,11 @@ from tests.benchmarks.reading import benchmark_reading
 from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
-from tests.benchmarks.runtimes import benchmark_runtimes
 from tests.benchmarks.scale import benchmark_scale
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
 from tests.benchmarks.templates import benchmark_templates
 from tests.benchmarks.timelines import benchmark_timelines
-from tests.benchmarks.triplets import benchmark_triplets
 
 _HELP = (
     "alignment: whether chunks that answer are aligned with their questions and others are not, of --folder "
@@ -62,7 +60,7 @@ _HELP = (
     "decomposition: questions taken apart by rule against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
-    "embed: texts a second against sentence-transformers, with --recall what precision costs; "
+    "embed: texts a second against sentence-transformers; "
     "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
     "with --fit the models are written; "
     "extract: cleaning of pages, pages a second of one core and F1; "
@@ -84,8 +82,6 @@ _HELP = (
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
-    "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
-    "file --model, with --prompts of 800 tokens and 60 written; "
     "scale: seconds and memory of each step of builds of each --size, by a model of random weights; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
@@ -94,7 +90,6 @@ _HELP = (
     "templates: documents of one template that differ in a value, and copies that differ in none; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
-    "triplets: chunks read a second, of each --warehouse; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -128,7 +123,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     ),
     "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
-    "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
     "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
@@ -136,7 +130,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "tasks": lambda options: benchmark_tasks(options.warehouse[0], options.set, options.only or ()),
     "templates": lambda options: benchmark_templates(),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
-    "triplets": lambda options: benchmark_triplets(options.warehouse or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
@@ -157,8 +150,6 @@ def _texts(file: Path) -> list[str]:
 
 def _embed(options: argparse.Namespace) -> dict[str, float]:
     embed = EmbedSettings(precision=options.precision)
-    if options.recall:
-        return benchmark_embed_recall(options.recall, Settings(embed=embed))
     texts = _texts(options.texts) if options.texts else synthetic_articles()
     return benchmark_embed(texts, embed, min(5, options.repeats))
 
@@ -180,7 +171,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=Path,
         help="the article extraction benchmark, for extract, ingest; for others the folder of the datasets",
     )
-    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this in f32 and --precision")
     parser.add_argument("--precision", default="f32", help="embed.precision, of embed")
     parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
@@ -203,10 +193,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--only",
         action="append",
-        help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
+        help="of answers, domains, timelines: a set to take; of tasks: one; of kills: a scene; repeatable",
     )
-    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(
@@ -225,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
-    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), ("runtimes", "model")):
+    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse")):
         if options.benchmark == name and not getattr(options, needed):
             parser.error(f"{name} needs --{needed}")
     if options.benchmark in _SYNTHETIC:

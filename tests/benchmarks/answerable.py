@@ -29,21 +29,13 @@ _STORY_QUESTIONS = 300
 
 @dataclass(frozen=True)
 class Case:
-    """A question with evidence.
+    """A question with evidence."""
 
-    Attributes:
-        set: The set that it is of.
-        given: The question and its evidence.
-        answered: Whether the evidence answers it.
-        real: Whether its evidence is what was found for it, and nothing of it was struck out.
-        gold: Sentences or quotes that answer, where the set names them.
-    """
-
-    set: str
-    given: AnswerInput
-    answered: bool
-    real: bool
-    gold: tuple[str, ...] = ()
+    set: str  # The set that it is of.
+    given: AnswerInput  # The question and its evidence.
+    answered: bool  # Whether the evidence answers it.
+    real: bool  # Whether its evidence is what was found for it, and nothing of it was struck out.
+    gold: tuple[str, ...] = ()  # Sentences or quotes that answer, where the set names them.
 
 
 def cases(datasets: Path, warehouses: Sequence[Path]) -> list[Case]:

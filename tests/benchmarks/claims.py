@@ -27,21 +27,15 @@ _NOT = re.compile(r"\b(is|are|was|were|can|could|will|would|should|does|did|must
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with texts.
+    """A statement with texts."""
 
-    Attributes:
-        set: The set that it is of.
-        kind: `judged` by people, or how the pair was made: `other text`, `number`, `name`, `denial`; `unread` where
-            only the address of its text is known, `bare` where it has none.
-        group: Claims of one question stay together when claims are held out.
-        entailed: Whether the texts entail it.
-    """
-
-    set: str
+    set: str  # The set that it is of.
+    # `judged` by people, or how the pair was made: `other text`, `number`, `name`, `denial`; `unread` where only the
+    # address of its text is known, `bare` where it has none.
     kind: str
-    group: str
+    group: str  # Claims of one question stay together when claims are held out.
     given: EntailmentInput
-    entailed: bool
+    entailed: bool  # Whether the texts entail it.
 
 
 def expert_claims(folder: Path) -> Iterator[Claim]:

@@ -1,13 +1,11 @@
-"""Embedding against sentence-transformers in fp32: texts a second of all cores, and what precision costs in recall."""
+"""Embedding against sentence-transformers in fp32: texts a second of all cores."""
 
 from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +13,13 @@ import numpy.typing as npt
 from quern.jobs.chunks.chunk import Splitter
 from quern.jobs.models.folders import find_folder, load_tokenizer, read_model
 from quern.jobs.vectors.embedder import Embedder
-from quern.schemas.settings import EmbedSettings, Settings
+from quern.schemas.settings import EmbedSettings
 
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
 # Tokens of a chunk and of a node (question and answer), and how many of each are embedded in a round.
 _KINDS = {"chunks": (330, 48), "nodes": (30, 512)}
-_RECIPES = "dense,hybrid"
 
 
 def _pieces(documents: Sequence[str], settings: EmbedSettings, tokens: int, count: int) -> list[str]:
@@ -95,36 +92,3 @@ def benchmark_embed(documents: Sequence[str], settings: EmbedSettings, repeats: 
         figures |= _compare(name, own, rival, texts, repeats)
         figures[f"{name}_tokenising"] = _tokenising(settings, texts, figures[name])
     return figures
-
-
-def benchmark_embed_recall(dataset: Path, settings: Settings) -> dict[str, float]:
-    """recall@5 of an index of `dataset` built with `settings`, and of one with f32 vectors, and their difference.
-
-    `dataset` is a folder with documents.jsonl and queries.jsonl. What does not depend on vectors is built once.
-    """
-    from quern.indexes.catalog import Warehouse
-    from quern.pipelines.answers.questions import read_questions
-    from quern.pipelines.build.whole import build
-    from quern.pipelines.evaluation.retrieval import evaluate
-    from quern.pipelines.retrieve.recipes import find_recipes
-    from quern.pipelines.retrieve.searcher import Searcher
-
-    questions = read_questions(dataset / "queries.jsonl")
-    found: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as directory:
-        warehouse = Warehouse.create(Path(directory) / "warehouse")
-        for name in ("own", "f32"):
-            embed = settings.embed.model_copy(update={"precision": "f32"} if name == "f32" else {})
-            wanted = settings.model_copy(update={"embed": embed})
-            build(dataset / "documents.jsonl", warehouse, wanted)
-            figures = evaluate(Searcher(warehouse.snapshot(), wanted), questions, find_recipes(_RECIPES), [5])
-            found[name] = {recipe: of["recall@5"] for recipe, of in figures.items()}
-    return {
-        f"{recipe}_{name}": figure
-        for recipe, own in found["own"].items()
-        for name, figure in (
-            ("recall@5", own),
-            ("recall@5_f32", found["f32"][recipe]),
-            ("difference", own - found["f32"][recipe]),
-        )
-    }

@@ -50,18 +50,13 @@ _SHADED = [("BACKGROUND", (0, 0), (-1, 0), colors.lightgrey)]
 
 @dataclass
 class Sample:
-    """A file, and what it says.
-
-    Attributes:
-        words: In the order of reading; without what runs along its pages.
-        tables: The cells of its tables.
-    """
+    """A file, and what it says."""
 
     name: str
     title: str
     body: bytes = b""
-    words: list[str] = field(default_factory=list)
-    tables: list[Rows] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # In the order of reading; without what runs along its pages.
+    tables: list[Rows] = field(default_factory=list)  # The cells of its tables.
 
     def says(self, text: str) -> str:
         """Adds `text` to the words, and gives it back."""

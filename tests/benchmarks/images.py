@@ -36,17 +36,11 @@ _SAME_STORY: Final = 0.7
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that was taken out.
+    """A figure that was taken out."""
 
-    Attributes:
-        said: What is said of it, with its page.
-        gap: Paragraphs of the text that stood before it.
-        captioned: Whether it has a caption.
-    """
-
-    said: Described
-    gap: int
-    captioned: bool
+    said: Described  # What is said of it, with its page.
+    gap: int  # Paragraphs of the text that stood before it.
+    captioned: bool  # Whether it has a caption.
 
     def stood_by(self, paragraph: int) -> bool:
         """Whether it stood after this paragraph, counted from 0, or within one paragraph of there."""
@@ -55,17 +49,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page without its figures, and they.
+    """A page without its figures, and they."""
 
-    Attributes:
-        title: Its title.
-        paragraphs: Its main text.
-        figures: Those that the rules keep, that somebody described, and whose place is known.
-    """
-
-    title: str
-    paragraphs: tuple[str, ...]
-    figures: tuple[Figure, ...]
+    title: str  # Its title.
+    paragraphs: tuple[str, ...]  # Its main text.
+    figures: tuple[Figure, ...]  # Those that the rules keep, that somebody described, and whose place is known.
 
     @property
     def opening(self) -> str:

@@ -29,15 +29,10 @@ _TRAINED_ON = 39  # Vectors that faiss wants for each list.
 
 @dataclass(frozen=True)
 class Index:
-    """An index that is built, and the searches that it offers.
+    """An index that is built, and the searches that it offers."""
 
-    Attributes:
-        seconds: What building it took.
-        searches: By the name of their parameters, the cheapest first.
-    """
-
-    seconds: float
-    searches: dict[str, Search]
+    seconds: float  # What building it took.
+    searches: dict[str, Search]  # By the name of their parameters, the cheapest first.
 
 
 Build = Callable[[Floats, int, int], dict[str, Search]]
@@ -45,18 +40,12 @@ Build = Callable[[Floats, int, int], dict[str, Search]]
 
 @dataclass(frozen=True)
 class Peer:
-    """A library, and the indexes that it is tried with.
+    """A library, and the indexes that it is tried with."""
 
-    Attributes:
-        name: Its name.
-        module: What is imported.
-        package: What is installed.
-        builds: By the name of their parameters: of (vectors, k, threads) an index' searches, built at once.
-    """
-
-    name: str
-    module: str
-    package: str
+    name: str  # Its name.
+    module: str  # What is imported.
+    package: str  # What is installed.
+    # By the name of their parameters: of (vectors, k, threads) an index' searches, built at once.
     builds: dict[str, Build]
 
     @property
@@ -75,17 +64,11 @@ def installed(peers: tuple[Peer, ...]) -> list[Peer]:
 
 @dataclass(frozen=True)
 class Join:
-    """A peer with its parameters.
+    """A peer with its parameters."""
 
-    Attributes:
-        peer: The peer.
-        build: Name of the parameters of its index.
-        search: Name of those of its search.
-    """
-
-    peer: Peer
-    build: str
-    search: str
+    peer: Peer  # The peer.
+    build: str  # Name of the parameters of its index.
+    search: str  # Name of those of its search.
 
     def run(self, vectors: Floats, k: int, threads: int) -> Positions:
         """The `k` nearest of each vector, found from nothing; shape (n, k), -1 where fewer were found."""

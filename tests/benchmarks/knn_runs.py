@@ -71,38 +71,23 @@ def _unit(rows: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Graph:
-    """What was made of some nodes.
+    """What was made of some nodes."""
 
-    Attributes:
-        seconds: How long it took.
-        busy: Seconds of the processor's time that it took.
-        neighbours: Of each node, nearest first, shape (nodes, K); -1 where there are fewer.
-        similarities: Their cosines.
-        recall: What the search measured itself; 1 where it compared all.
-        searched: Nodes that were searched for.
-        state: The folder that the state is in.
-    """
-
-    seconds: float
-    busy: float
-    neighbours: Positions
-    similarities: Floats
-    recall: float
-    searched: int
-    state: Path
+    seconds: float  # How long it took.
+    busy: float  # Seconds of the processor's time that it took.
+    neighbours: Positions  # Of each node, nearest first, shape (nodes, K); -1 where there are fewer.
+    similarities: Floats  # Their cosines.
+    recall: float  # What the search measured itself; 1 where it compared all.
+    searched: int  # Nodes that were searched for.
+    state: Path  # The folder that the state is in.
 
 
 @dataclass
 class Bench:
-    """Runs in one directory, each of a name of its own.
+    """Runs in one directory, each of a name of its own."""
 
-    Attributes:
-        root: The directory.
-        cores: What Quern and its peers may use.
-    """
-
-    root: Path
-    cores: int
+    root: Path  # The directory.
+    cores: int  # What Quern and its peers may use.
     _names: Iterator[int]
 
     @classmethod

@@ -24,17 +24,11 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Planted:
-    """The corpus.
+    """The corpus."""
 
-    Attributes:
-        texts: Its documents.
-        pairs: Planted pairs of documents, with their Jaccard similarities.
-        crowd: The documents made of one template.
-    """
-
-    texts: list[str]
-    pairs: dict[Pair, float]
-    crowd: list[int]
+    texts: list[str]  # Its documents.
+    pairs: dict[Pair, float]  # Planted pairs of documents, with their Jaccard similarities.
+    crowd: list[int]  # The documents made of one template.
 
 
 def plant(documents: int, seed: int = 1997) -> Planted:

@@ -58,30 +58,19 @@ def _name(rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class Article:
-    """A generated document.
+    """A generated document."""
 
-    Attributes:
-        number: What it is drawn from, with its edition.
-        edition: How often it was edited.
-        site: Number of its site.
-    """
-
-    number: int
-    edition: int
-    site: int
+    number: int  # What it is drawn from, with its edition.
+    edition: int  # How often it was edited.
+    site: int  # Number of its site.
 
 
 @dataclass(frozen=True)
 class World:
-    """What documents are drawn from.
+    """What documents are drawn from."""
 
-    Attributes:
-        size: Documents of the first night, by which there are people and sites.
-        seed: Seed of all names and documents.
-    """
-
-    size: int
-    seed: int = 20261
+    size: int  # Documents of the first night, by which there are people and sites.
+    seed: int = 20261  # Seed of all names and documents.
 
     @cached_property
     def people(self) -> list[str]:

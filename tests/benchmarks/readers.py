@@ -41,21 +41,13 @@ _STOP: Final = "stop"
 
 @dataclass
 class Seen:
-    """What readers saw.
+    """What readers saw."""
 
-    Attributes:
-        answers: Answers that were read.
-        citations: Their citations.
-        snapshots: Numbers of the snapshots that they came from.
-        mixed: Answers of more than one snapshot.
-        errors: What readers said when they failed.
-    """
-
-    answers: int = 0
-    citations: int = 0
-    snapshots: list[str] = field(default_factory=list)
-    mixed: int = 0
-    errors: list[str] = field(default_factory=list)
+    answers: int = 0  # Answers that were read.
+    citations: int = 0  # Their citations.
+    snapshots: list[str] = field(default_factory=list)  # Numbers of the snapshots that they came from.
+    mixed: int = 0  # Answers of more than one snapshot.
+    errors: list[str] = field(default_factory=list)  # What readers said when they failed.
 
     def add(self, answer: str) -> None:
         """Take an answer as JSON."""

@@ -60,17 +60,11 @@ _Node = tuple[str, int]
 
 @dataclass
 class _Graph:
-    """The relations that a timeline states, and what follows from them.
+    """The relations that a timeline states, and what follows from them."""
 
-    Attributes:
-        order: Place of each mention.
-        date: Its date.
-        before: Pairs of mentions stated to follow one another.
-    """
-
-    order: dict[_Node, int] = field(default_factory=dict)
-    date: dict[_Node, str] = field(default_factory=dict)
-    before: list[tuple[_Node, _Node]] = field(default_factory=list)
+    order: dict[_Node, int] = field(default_factory=dict)  # Place of each mention.
+    date: dict[_Node, str] = field(default_factory=dict)  # Its date.
+    before: list[tuple[_Node, _Node]] = field(default_factory=list)  # Pairs of mentions stated to follow one another.
 
     @classmethod
     def of(cls, timeline: Iterable[Placed]) -> _Graph:

@@ -125,12 +125,9 @@ def _tau(order: Sequence[int], events: Sequence[TimelineEvent]) -> Iterator[floa
 
 @dataclass(frozen=True)
 class _Sentences:
-    """Where the sentences of a topic's documents stand in them.
+    """Where the sentences of a topic's documents stand in them."""
 
-    Attributes:
-        spans: Document to the span of each of its sentences; None for one that its text lacks.
-    """
-
+    # Document to the span of each of its sentences; None for one that its text lacks.
     spans: dict[str, list[tuple[int, int] | None]]
 
     def told(self, source: TimelineSource) -> Iterator[Sentence]:

@@ -25,42 +25,25 @@ Result = Callable[[Path], Any]
 
 @dataclass(frozen=True)
 class Scene:
-    """A command that is killed, and what must come of it.
+    """A command that is killed, and what must come of it."""
 
-    Attributes:
-        name: Its name.
-        prepare: Puts what it needs into an empty folder.
-        command: The arguments of `quern`, with the folder.
-        result: What stands in the folder when it has come to its end.
-        published: What a reader finds while it has not; must be what was there before, or the result.
-        left: Files that nobody needs once it has come to its end.
-    """
-
-    name: str
-    prepare: Callable[[Path], None]
-    command: Callable[[Path], Sequence[str]]
-    result: Result
-    published: Result
-    left: Callable[[Path], Sequence[str]]
+    name: str  # Its name.
+    prepare: Callable[[Path], None]  # Puts what it needs into an empty folder.
+    command: Callable[[Path], Sequence[str]]  # The arguments of `quern`, with the folder.
+    result: Result  # What stands in the folder when it has come to its end.
+    published: Result  # What a reader finds while it has not; must be what was there before, or the result.
+    left: Callable[[Path], Sequence[str]]  # Files that nobody needs once it has come to its end.
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What a command does that nobody kills.
+    """What a command does that nobody kills."""
 
-    Attributes:
-        before: What a reader found before.
-        result: What stands in the folder at the end.
-        published: What a reader finds at the end.
-        seconds: Time it took.
-        said: The lines that it said.
-    """
-
-    before: Any
-    result: Any
-    published: Any
-    seconds: float
-    said: tuple[str, ...]
+    before: Any  # What a reader found before.
+    result: Any  # What stands in the folder at the end.
+    published: Any  # What a reader finds at the end.
+    seconds: float  # Time it took.
+    said: tuple[str, ...]  # The lines that it said.
 
     def line(self, beginning: str) -> int:
         """Number of the first line that begins so, from 1 on."""
@@ -69,19 +52,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Kill:
-    """When a command is killed, and how.
+    """When a command is killed, and how."""
 
-    Attributes:
-        how: `group` and `alone`: SIGKILL of its process group, or of its first process; else the name of a signal.
-        seconds: After so many seconds.
-        line: When it has said so many lines, if not 0: at the end of a job.
-        cold: Started as a user does, rather than by the host.
-    """
-
-    how: str
-    seconds: float = 0.0
-    line: int = 0
-    cold: bool = False
+    how: str  # `group` and `alone`: SIGKILL of its process group, or of its first process; else the name of a signal.
+    seconds: float = 0.0  # After so many seconds.
+    line: int = 0  # When it has said so many lines, if not 0: at the end of a job.
+    cold: bool = False  # Started as a user does, rather than by the host.
 
     def __str__(self) -> str:
         when = f"line={self.line}" if self.line else f"seconds={self.seconds:.2f}"
@@ -90,23 +66,14 @@ class Kill:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trial.
+    """What came of a trial."""
 
-    Attributes:
-        killed: How often it still ran when it was to be killed.
-        survived: Readers found a whole snapshot each time, and the command came to its end at last.
-        equal: Its result is that of a command that was not killed.
-        orphans: Command lines of processes that outlived it.
-        left: Files that it left in the folder for temporary files, or that nobody needs any more.
-        problems: What else was wrong.
-    """
-
-    killed: int
-    survived: bool
-    equal: bool
-    orphans: tuple[str, ...]
-    left: tuple[str, ...]
-    problems: tuple[str, ...]
+    killed: int  # How often it still ran when it was to be killed.
+    survived: bool  # Readers found a whole snapshot each time, and the command came to its end at last.
+    equal: bool  # Its result is that of a command that was not killed.
+    orphans: tuple[str, ...]  # Command lines of processes that outlived it.
+    left: tuple[str, ...]  # Files that it left in the folder for temporary files, or that nobody needs any more.
+    problems: tuple[str, ...]  # What else was wrong.
 
     @property
     def good(self) -> bool:

@@ -45,19 +45,12 @@ CHANGES: Final = (
 
 @dataclass(frozen=True)
 class Night:
-    """A night that was compared.
+    """A night that was compared."""
 
-    Attributes:
-        number: Its number, from 0.
-        events: What happened to the corpus.
-        changes: What its settings change.
-        differing: Tables that are not those of a full build, each with how many rows differ.
-    """
-
-    number: int
-    events: list[str]
-    changes: list[str]
-    differing: dict[str, str]
+    number: int  # Its number, from 0.
+    events: list[str]  # What happened to the corpus.
+    changes: list[str]  # What its settings change.
+    differing: dict[str, str]  # Tables that are not those of a full build, each with how many rows differ.
 
 
 def nights(folder: Path, seed: int, count: int, overrides: Sequence[str] = ()) -> Iterator[Night]:

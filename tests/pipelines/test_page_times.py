@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -94,13 +94,3 @@ def test_a_table_that_was_written_without_a_column_has_nulls_in_it(tmp_path: Pat
             [{"doc_id": "a", "utc_offset": None}]
         ]
     assert table.lookup("chunk_id", [], ["utc_offset", "doc_id"]).num_rows == 0
-
-
-def test_days_of_a_page_do_not_move_its_moment() -> None:
-    from quern.schemas.page_times import publication, utc_offset
-
-    time = datetime(2024, 5, 4, 6, 30, tzinfo=UTC)
-    own = publication({"published_at": time, "utc_offset": -420})
-    assert own is not None
-    assert (own, own.date().day, own.utcoffset()) == (time, 3, timedelta(hours=-7))
-    assert (utc_offset(own), utc_offset(time), utc_offset(None)) == (-420, None, None)

@@ -21,19 +21,12 @@ IN_PROGRESS: Final = "build in progress"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file is damaged.
+    """Where a file is damaged."""
 
-    Attributes:
-        file: Path in the warehouse.
-        kind: What the file is.
-        at: The byte of which a bit is flipped, or at which it is cut.
-        cut: Whether it is cut.
-    """
-
-    file: str
-    kind: str
-    at: int
-    cut: bool
+    file: str  # Path in the warehouse.
+    kind: str  # What the file is.
+    at: int  # The byte of which a bit is flipped, or at which it is cut.
+    cut: bool  # Whether it is cut.
 
     def damage(self, warehouse: Path) -> None:
         """Damage the file, and those that are linked to it; the file that they are copies of stays as it is."""

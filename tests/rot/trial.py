@@ -42,22 +42,14 @@ Reading = Callable[[Path], str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trial.
+    """What came of a trial."""
 
-    Attributes:
-        place: Where the damage was.
-        asked: `answered` as without damage, `told` in one sentence, `silent` where something else was read, or an
-            error.
-        built: `equal`, `told`, `silent` where a table differs, `damaged` where `verify` still finds it, or an error.
-        night: What came after the damage.
-        seconds: Time.
-    """
-
-    place: Place
+    place: Place  # Where the damage was.
+    # `answered` as without damage, `told` in one sentence, `silent` where something else was read, or an error.
     asked: str
-    built: str
-    night: str
-    seconds: float
+    built: str  # `equal`, `told`, `silent` where a table differs, `damaged` where `verify` still finds it, or an error.
+    night: str  # What came after the damage.
+    seconds: float  # Time.
 
     @property
     def passed(self) -> bool:

@@ -75,15 +75,11 @@ def full_warehouse(root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Night:
-    """What comes after the damage.
+    """What comes after the damage."""
 
-    Attributes:
-        name: Its name.
-        run: Reads pages anew and publishes a snapshot, in a copy of the warehouse; given the folder of the pages, and
-            the archives of crawls, too.
-    """
-
-    name: str
+    name: str  # Its name.
+    # Reads pages anew and publishes a snapshot, in a copy of the warehouse; given the folder of the pages, and the
+    # archives of crawls, too.
     run: Callable[[Path, Path, Sequence[Path]], None]
 
 

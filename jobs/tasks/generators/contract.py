@@ -40,13 +40,10 @@ class Reply:
 
 
 class Backend(Protocol):
-    """A model that answers many requests.
+    """A model that answers many requests."""
 
-    Attributes:
-        slabs: Whether it takes all requests that there are before it answers the first, and so is given a slab of
-            them at a time.
-    """
-
+    # Whether it takes all requests that there are before it answers the first, and so is given a slab of them at a
+    # time.
     slabs: ClassVar[bool]
 
     def prepare(self) -> None:

@@ -1,26 +1,14 @@
-"""The results of a sweep for people: a page of Markdown, and plots of grids and of recall against cost."""
+"""The results of a sweep for people: a page of Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import cycle
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
-from quern.indexes.storage import write_text, write_whole
-from quern.pipelines.evaluation.sweep.plan import value_of
+from quern.indexes.storage import write_text
 from quern.pipelines.evaluation.sweep.run import Results
-from quern.pipelines.evaluation.sweep.spec import Grid
 from quern.pipelines.evaluation.sweep.tables import ALL, Row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Colours that the colour-blind tell apart (Okabe and Ito 2008).
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-_MARKERS = "osD^vPX*<>ph"
 
 
 def write_markdown(results: Results, figures: Sequence[Row]) -> Path:
@@ -112,94 +100,3 @@ def _firsts(results: Results, figures: Sequence[Row]) -> list[Row]:
 
 def _milliseconds(row: Row) -> float:
     return max(1e-3, 1000 * (row.seconds or 0.0) / (row.questions or 1))
-
-
-def write_plots(results: Results, figures: Sequence[Row]) -> list[Path]:
-    """Write plots/GRID.svg for each grid that varies a setting, and plots/cost.svg; returns their paths.
-
-    A grid is drawn over its first setting, as figures 3, 5 and 6 of QCG-RAG are.
-    """
-    import matplotlib as mpl
-
-    # Text stays text, and one result gives one file, byte for byte.
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "quern", "font.size": 9})
-    firsts = _firsts(results, figures)
-    drawn = {
-        grid.name: _grid_plot(results, grid, firsts)
-        for grid in results.plan.sweep.grids
-        if any(len(values) > 1 for values in grid.settings.values())
-    }
-    drawn["cost"] = _cost_plot(results, firsts)
-    paths = []
-    for name, figure in drawn.items():
-        paths.append(results.out / "plots" / f"{name}.svg")
-        write_whole(paths[-1], lambda path, f=figure: f.savefig(path, format="svg", metadata={"Date": None}))  # type: ignore[misc]
-    return paths
-
-
-def _panels(results: Results, along: str) -> tuple[Figure, list[tuple[str, Axes]]]:
-    """A figure with one panel per dataset, side by side."""
-    from matplotlib.figure import Figure
-
-    sources = list(results.plan.sources)
-    figure = Figure(figsize=(4.6 * len(sources), 3.4), layout="constrained")
-    axes = list(zip(sources, figure.subplots(1, len(sources), squeeze=False)[0], strict=True))
-    for name, axis in axes:
-        axis.set(title=name, xlabel=along, ylabel=results.plan.sweep.metrics[0])
-        axis.grid(alpha=0.3)
-        axis.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def _grid_plot(results: Results, grid: Grid, firsts: Sequence[Row]) -> Figure:
-    along, *others = [n for n, values in grid.settings.items() if len(values) > 1]
-    values = grid.settings[along]
-    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-    figure, panels = _panels(results, along)
-    for dataset, axis in panels:
-        curves: dict[str, list[Row]] = {}
-        mine = {row.point_id: row for row in firsts if row.dataset == dataset}
-        for row in (mine[i] for name, i in results.plan.grids if name == grid.name and i in mine):
-            settings = results.plan.points[row.point_id].settings
-            line = " ".join([row.recipe, *(f"{n}={value_of(settings, n)}" for n in others)])
-            curves.setdefault(line, []).append(row)
-        for (name, line_rows), color, marker in zip(curves.items(), cycle(_COLORS), cycle(_MARKERS), strict=False):
-            x = [value_of(results.plan.points[r.point_id].settings, along) for r in line_rows]
-            x = x if numbers else [str(value) for value in x]
-            axis.plot(x, [r.value or 0.0 for r in line_rows], color=color, marker=marker, label=name)
-            low, high = ([getattr(r, side) for r in line_rows] for side in ("low", "high"))
-            axis.fill_between(x, low, high, color=color, alpha=0.12, linewidth=0)
-        if numbers:
-            axis.set_xticks(sorted(set(values)))
-        if curves:
-            axis.legend(frameon=False)
-    return figure
-
-
-def _cost_plot(results: Results, firsts: Sequence[Row]) -> Figure:
-    """Recall over the search's milliseconds a question, one mark per point; the line joins points none dominates."""
-    figure, panels = _panels(results, "milliseconds a question")
-    looks = dict(zip(dict.fromkeys(r.recipe for r in firsts), zip(cycle(_COLORS), cycle(_MARKERS)), strict=False))
-    marks = {}
-    for dataset, axis in panels:
-        mine = [r for r in firsts if r.dataset == dataset]
-        for recipe, (color, marker) in looks.items():
-            if some := [(_milliseconds(r), r.value) for r in mine if r.recipe == recipe]:
-                x, y = zip(*some, strict=True)
-                marks[recipe] = axis.scatter(x, y, color=color, marker=marker, s=22, label=recipe, zorder=3)
-        if mine:
-            x, y = zip(*_undominated([(_milliseconds(r), r.value or 0.0) for r in mine]), strict=True)
-            axis.plot(x, y, color="#888888", linewidth=1, zorder=2)
-            axis.set_xscale("log")
-    shown = [name for name in looks if name in marks]
-    figure.legend([marks[n] for n in shown], shown, loc="outside right center", frameon=False, fontsize=7)
-    return figure
-
-
-def _undominated(points: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """The points than which none is both cheaper and better, cheapest first."""
-    best = float("-inf")
-    for cost, value in sorted(points, key=lambda p: (p[0], -p[1])):
-        if value > best:
-            best = value
-            yield cost, value

@@ -17,9 +17,9 @@ import os
 import signal
 import sys
 import threading
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -70,28 +70,32 @@ class Results:
         """Where the builds of a dataset go."""
         return self.out / "warehouses" / dataset
 
-    def record(self, id_: str, record: BuildRecord | PointRecord) -> None:
-        """Keep a result."""
-        folder = "builds" if isinstance(record, BuildRecord) else "points"
-        write_text(self.out / folder / f"{id_}.json", json.dumps(asdict(record)) + "\n")
-        if isinstance(record, BuildRecord):
-            self.built[id_] = record
-            return
-        self.measured[id_] = record
-        (self.out / "points" / f"{id_}.failed.json").unlink(missing_ok=True)
-        point = self.plan.points[id_]
-        log.info(
-            "point=%d/%d dataset=%s %s seconds=%.2f",
-            *(self.done(), len(self.plan.points), point.dataset, point.label, record.seconds),
-        )
+    def keep(self, task: Task, outcome: BuildRecord | PointRecord | str) -> None:
+        """Keep what came of a task: a record, or the error; that of a build is one of all its points."""
+        if isinstance(outcome, str):
+            points = task.of.points if isinstance(task.of, Build) else (task.of,)
+            error = f"its build failed: {outcome}" if isinstance(task.of, Build) else outcome
+            for point in points:
+                if point.id not in self.measured:
+                    row = {"dataset": point.dataset, "point": point.label, "error": error}
+                    self._write("points", f"{point.id}.failed", row)
+                    self.failed[point.id] = error
+                    log.warning("point failed: dataset=%s %s: %s", point.dataset, point.label, error)
+        elif isinstance(outcome, BuildRecord):
+            self._write("builds", task.of.id, asdict(outcome))
+            self.built[task.of.id] = outcome
+        else:
+            self._write("points", task.of.id, asdict(outcome))
+            self.measured[task.of.id] = outcome
+            (self.out / "points" / f"{task.of.id}.failed.json").unlink(missing_ok=True)
+            point = self.plan.points[task.of.id]
+            log.info(
+                "point=%d/%d dataset=%s %s seconds=%.2f",
+                *(self.done(), len(self.plan.points), point.dataset, point.label, outcome.seconds),
+            )
 
-    def record_failure(self, id_: str, error: str) -> None:
-        """Keep what went wrong with a point."""
-        point = self.plan.points[id_]
-        row = {"dataset": point.dataset, "point": point.label, "error": error}
-        write_text(self.out / "points" / f"{id_}.failed.json", json.dumps(row, ensure_ascii=False) + "\n")
-        self.failed[id_] = error
-        log.warning("point failed: dataset=%s %s: %s", point.dataset, point.label, error)
+    def _write(self, folder: str, name: str, row: dict[str, Any]) -> None:
+        write_text(self.out / folder / f"{name}.json", json.dumps(row, ensure_ascii=False) + "\n")
 
     def done(self) -> int:
         """Points that have figures or failed."""
@@ -99,7 +103,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class _Task:
+class Task:
     """A build to make in the warehouse at `root`, or a point to measure on its snapshot `build_id`."""
 
     of: Build | Point
@@ -108,8 +112,8 @@ class _Task:
     dataset: Dataset
     sweep: Sweep
 
-    def run(self) -> BuildRecord | PointRecord | _Failure:
-        """Carry it out in a worker; errors are told in words, as not every exception can be sent to another process.
+    def run(self) -> BuildRecord | PointRecord | str:
+        """Carry it out in a worker; an error is told in words, as not every exception can be sent to another process.
 
         Raises:
             OSError: A disk is full or fails.
@@ -123,74 +127,11 @@ class _Task:
             fault = disk_fault(error)
             if fault is not None and fault.fault is not DiskFault.READ_ONLY:  # On such a disk all else would fail too.
                 raise_for(exit_code(error), self.root.parents[1])
-            return _Failure(f"{type(error).__name__}: {' '.join(str(error).split())}"[:500])
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """What went wrong."""
-
-    error: str
-
-
-class _Schedule:
-    """What is to be done next; builds of one dataset come one after the other."""
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
-        self.ready: deque[_Task] = deque()
-        self._builds: dict[str, deque[Build]] = {name: deque() for name in results.plan.sources}
-        for build in results.plan.builds:
-            if all(p.id in results.measured for p in build.points):
-                continue
-            built = results.built.get(build.id)
-            if built and built.build_id in _snapshots(results.warehouse(build.dataset)):
-                self._measure(build, built)
-            else:
-                self._builds[build.dataset].append(build)
-        for name in self._builds:
-            self._build_next(name)
-
-    def _task(self, of: Build | Point, build_id: str = "") -> _Task:
-        plan = self.results.plan
-        return _Task(of, self.results.warehouse(of.dataset), build_id, plan.sources[of.dataset], plan.sweep)
-
-    def _measure(self, build: Build, built: BuildRecord) -> None:
-        open_ = (point for point in build.points if point.id not in self.results.measured)
-        self.ready += (self._task(point, built.build_id) for point in open_)
-
-    def _build_next(self, dataset: str) -> None:
-        if self._builds[dataset]:  # First, as others wait for it.
-            self.ready.appendleft(self._task(self._builds[dataset].popleft()))
-
-    def finish(self, task: _Task, outcome: BuildRecord | PointRecord | _Failure) -> None:
-        """Keep what came of a task, and make ready what waited for it."""
-        if isinstance(outcome, _Failure):
-            for point in task.of.points if isinstance(task.of, Build) else ():
-                if point.id not in self.results.measured:
-                    self.results.record_failure(point.id, f"its build failed: {outcome.error}")
-            if isinstance(task.of, Point):
-                self.results.record_failure(task.of.id, outcome.error)
-        else:
-            self.results.record(task.of.id, outcome)
-        if isinstance(task.of, Build):
-            if isinstance(outcome, BuildRecord):
-                self._measure(task.of, outcome)
-            self._build_next(task.of.dataset)
-
-
-def _snapshots(root: Path) -> frozenset[str]:
-    try:
-        return frozenset(Warehouse.open(root).snapshot_ids())
-    except WarehouseError:
-        return frozenset()
+            return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
 
 
 def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
     """Compute the points of `plan` that are not in `out` yet, over `jobs` processes (0: one a core).
-
-    A process that is killed, as the kernel does for memory, breaks the pool. What was under way is then tried again one
-    by one, and a task that breaks a pool of its own is the one that failed.
 
     Raises:
         SweepError: Another sweep writes to `out`, or it is no folder.
@@ -200,52 +141,82 @@ def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
         for left_over in out.glob("*/.tmp-*"):
             left_over.unlink()
         results = Results(out, plan)
-        schedule = _Schedule(results)
         cores = core_count(plan.builds[0].settings.engine)
-        jobs = width = jobs or cores
         with watched("sweep", len(plan.points), results.done):
-            while schedule.ready:
-                under_way: dict[Future[Any], _Task] = {}
-                try:
-                    _run(schedule, under_way, width, max(1, cores // jobs))
-                except BrokenProcessPool:
-                    suspects = list(under_way.values())
-                    if len(suspects) == 1:
-                        error = f"its process was killed; {results.out / 'logs'} holds what it printed"
-                        schedule.finish(suspects[0], _Failure(error))
-                        width = jobs
-                    else:
-                        schedule.ready.extendleft(reversed(suspects))
-                        width = 1
+            for tasks in _rounds(results):
+                _run(tasks, results, jobs or cores, max(1, cores // (jobs or cores)))
     return results
 
 
-def _run(schedule: _Schedule, under_way: dict[Future[Any], _Task], width: int, threads: int) -> None:
-    """Carry out all that is ready and becomes ready, `width` tasks at a time.
+def _rounds(results: Results) -> Iterator[list[Task]]:
+    """What can run at once: the next build of each dataset, and the points of the builds made before."""
+    plan = results.plan
+
+    def task(of: Build | Point, build_id: str = "") -> Task:
+        return Task(of, results.warehouse(of.dataset), build_id, plan.sources[of.dataset], plan.sweep)
+
+    snapshots = {name: _snapshots(results.warehouse(name)) for name in plan.sources}
+    made: list[Build] = []
+    left = defaultdict[str, deque[Build]](deque)
+    for build in plan.builds:
+        built = results.built.get(build.id)
+        if all(point.id in results.measured for point in build.points):
+            continue
+        if built and built.build_id in snapshots[build.dataset]:
+            made.append(build)
+        else:
+            left[build.dataset].append(build)
+    while made or any(left.values()):
+        builds = [queue.popleft() for queue in left.values() if queue]
+        points = [
+            task(point, results.built[build.id].build_id)
+            for build in made
+            for point in build.points
+            if point.id not in results.measured
+        ]
+        yield [*map(task, builds), *points]
+        made = [build for build in builds if build.id in results.built]
+
+
+def _snapshots(root: Path) -> frozenset[str]:
+    try:
+        return frozenset(Warehouse.open(root).snapshot_ids())
+    except WarehouseError:
+        return frozenset()
+
+
+def _run(tasks: Sequence[Task], results: Results, jobs: int, threads: int) -> None:
+    """Carry out `tasks`, `jobs` at a time, and keep what comes of each.
+
+    A process that is killed, as the kernel does for memory, breaks the pool. What is left is then tried again one by
+    one, until a task breaks that pool too: it is the one that failed.
 
     Raises:
-        BrokenProcessPool: A process was killed; `under_way` has what the pool was at.
         OSError: A disk is full or fails.
     """
-    arguments = (schedule.results.out / "logs", threads)
+    left, width = list(tasks), jobs
     # No fork: a process with threads, as those of Arrow, may hang in its child.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(width, mp_context=context, initializer=_start_worker, initargs=arguments) as pool:
-        try:
-            while schedule.ready or under_way:
-                while schedule.ready and len(under_way) < width:
-                    under_way[pool.submit(schedule.ready[0].run)] = schedule.ready[0]
-                    schedule.ready.popleft()
-                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                    outcome = future.result()
-                    schedule.finish(under_way.pop(future), outcome)
-        except BaseException:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            wait(under_way, _GRACE_S)
-            for process in multiprocessing.active_children():
-                process.kill()
-            raise
+    while left:
+        arguments = (results.out / "logs", threads)
+        with ProcessPoolExecutor(width, mp_context=context, initializer=_start_worker, initargs=arguments) as pool:
+            futures = {pool.submit(task.run): task for task in left}
+            try:
+                for future in as_completed(futures):
+                    results.keep(futures[future], future.result())
+                    left.remove(futures[future])
+            except BrokenProcessPool:
+                if width == 1:
+                    results.keep(left.pop(0), f"its process was killed; {results.out / 'logs'} holds what it printed")
+                width = 1 if width > 1 else jobs
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                wait(futures, _GRACE_S)
+                for process in multiprocessing.active_children():
+                    process.kill()
+                raise
 
 
 def _start_worker(logs: Path, threads: int) -> None:

@@ -73,7 +73,7 @@ class Comparison(Group):
 
 
 class Grid(Group):
-    """All combinations of some settings' values, for some recipes; a plot shows it over its first setting."""
+    """All combinations of some settings' values, for some recipes."""
 
     name: Name
     recipes: tuple[Recipe, ...] = Field(min_length=1)

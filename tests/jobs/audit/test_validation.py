@@ -355,7 +355,6 @@ def test_a_graph_that_finds_too_few_neighbours_is_not_published(sound: dict[str,
     assert [c.expectation for c in few.failures()] == ["measures.link_recall between"]
 
 
-TOO_MANY = "observed 0.6, expected 0 to 0.5 (audit.max_reject_share)"
 KEY = "{'source': 'd0-0-0', 'kind': 'neighbour', 'rank': 1}"
 
 

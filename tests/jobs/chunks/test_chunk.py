@@ -84,16 +84,6 @@ def test_chunks_cover_the_text_in_order_and_within_the_limit(text, limit, overla
     assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
 
 
-@settings(max_examples=100, deadline=None)
-@given(TEXTS, st.integers(4, 40), st.sampled_from([0.0, 0.25]))
-def test_tokenizers_that_cut_characters_into_bytes_keep_the_laws(text, limit, overlap):
-    found = spans(text, limit, overlap, BYTES)
-    covered = {n for span in found for n in range(span.start, span.end)}
-    assert all(text[n].isspace() for n in set(range(len(text))) - covered)
-    assert all(span.tokens == len(BYTES.encode(text[span.start : span.end])) <= limit for span in found)
-    assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
-
-
 @pytest.mark.parametrize("tokenizer", [BERT, BYTES])
 def test_a_chunk_that_begins_with_a_line_has_its_indentation(tokenizer):
     text = "def turn(stone):\n" + "".join(f"    stone.turn({n})\n" for n in range(60))
@@ -142,12 +132,6 @@ def test_the_end_of_a_document_is_no_scrap():
 def test_chinese_is_cut_at_the_end_of_a_sentence_and_else_between_characters():
     assert chunks("今天天气很好。我们去公园玩吧！你来吗", 12)[0] == "今天天气很好。"
     assert sorted(map(len, chunks("天" * 30, 12))) == [8, 10, 12]
-
-
-def test_a_word_longer_than_a_chunk_is_cut():
-    found = spans("ab" * 49, 10)
-    assert len(found) > 1
-    assert max(s.tokens for s in found) <= 10
 
 
 THAI = "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย"

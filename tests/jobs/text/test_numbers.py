@@ -1,4 +1,4 @@
-"""Digits of all scripts become ASCII digits; English number words become digits where the setting asks for it."""
+"""Digits of all scripts become ASCII digits; English number words have values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quern.jobs.text.numbers import english_value, with_arabic_numbers, with_digits
-from quern.schemas.settings import NormaliseSettings
-
-WORDS = NormaliseSettings(number_words=True)
+from quern.jobs.text.numbers import english_value, with_digits
 
 
 @pytest.mark.parametrize(
@@ -25,34 +22,6 @@ WORDS = NormaliseSettings(number_words=True)
 )
 def test_decimal_digits_of_any_script_become_ascii(text: str, plain: str) -> None:
     assert with_digits(text) == plain
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("twenty-five ferries", "25 ferries"),
-        ("Two hundred and five guests", "205 guests"),
-        ("one million two hundred thousand", "1200000"),
-        ("three thousand", "3000"),
-        ("one of them", "one of them"),
-        ("a hundred", "a hundred"),
-        ("one two three", "one two three"),
-        ("twenty-five-year-old", "twenty-five-year-old"),
-    ],
-)
-def test_english_numbers_of_two_words_and_more_become_digits(text: str, plain: str) -> None:
-    assert with_arabic_numbers(text, "en", WORDS) == plain
-
-
-def test_number_words_stay_by_default_and_in_other_languages() -> None:
-    assert with_arabic_numbers("twenty-five", "en", NormaliseSettings()) == "twenty-five"
-    assert with_arabic_numbers("twenty-five", "fr", WORDS) == "twenty-five"
-
-
-def test_chinese_numerals_are_read_in_chinese_texts_only() -> None:
-    assert with_arabic_numbers("三百人", "zh", NormaliseSettings()) == "300人"
-    assert with_arabic_numbers("三百人", "ja", NormaliseSettings()) == "三百人"
-    assert with_arabic_numbers("三百人", "zh", NormaliseSettings(chinese_numerals=False)) == "三百人"
 
 
 @settings(deadline=None)

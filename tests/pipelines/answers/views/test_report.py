@@ -509,19 +509,3 @@ def test_a_report_is_whole_or_absent(tmp_path):
     with pytest.raises(RuntimeError, match="the model is gone"):
         write_report(failing(), tmp_path / "report.html", title="Half", snapshot={})
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_same_answers_make_the_same_bytes(tmp_path):
-    for name in ("a", "b"):
-        write_report(iter([typical()]), tmp_path / name, title="Same", snapshot={"Build": 1})
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_headings_do_not_skip_a_level_and_regions_are_named(tmp_path):
-    root = page(tmp_path, typical(), typical())
-    levels = [int(h.tag[1]) for h in root.xpath("//h1 | //h2 | //h3 | //h4")]
-    assert levels[0] == 1
-    assert all(b <= a + 1 for a, b in pairwise(levels))
-    assert root.xpath("//main")
-    assert root.xpath("//nav/@aria-label")
-    assert root.xpath("//meta[@name='viewport']")
