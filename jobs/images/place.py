@@ -2,7 +2,7 @@
 
 The likeness of a paragraph and an image is a weighted mean of three: paragraph and image itself, paragraph and title of
 the image's page, paragraph and text of that page. Images are placed so that the sum is greatest, by the Hungarian
-algorithm. No pixels are read: an image is what is said of it, by the cosine of the vectors and the share of its words,
+algorithm. Without a model that sees, an image is what is said of it: cosine of the vectors, and the share of its words,
 by their rarity, that the paragraph has.
 
 The weights were compared on the pages with figures of the article extraction benchmark, a few of each: cosine and words
@@ -98,7 +98,11 @@ def relevance(question: str, images: Sequence[Described], encode: Encode) -> Mat
 
 
 def likeness(
-    paragraphs: Sequence[str], images: Sequence[Described], encode: Encode, beside: Mask | None = None
+    paragraphs: Sequence[str],
+    images: Sequence[Described],
+    encode: Encode,
+    beside: Mask | None = None,
+    seen: Matrix | None = None,
 ) -> Matrix:
     """Likeness of paragraphs and images, shape (paragraphs, images), in [0, 1].
 
@@ -107,11 +111,14 @@ def likeness(
         images: What may stand beside them.
         encode: Vectors of texts, L2-normalised; NaN for what the model cannot read.
         beside: Where the page of an image sets it beside what the paragraph quotes; shape (paragraphs, images).
+        seen: Likeness by a model that sees; NaN for images that it was not shown.
     """
     described = [image.description for image in images]
     words = _rarity(images, paragraphs).shared(paragraphs, described)
     own = _first(_WORDS * words + (1 - _WORDS) * _cosines(paragraphs, described, encode), words)
     own = np.where([bool(text) for text in described], own, 0.0)
+    if seen is not None:
+        own = _first(seen, own)
     if beside is not None:
         # How far towards 1 an image is like a paragraph that quotes what its page sets it beside; set by hand.
         own = np.where(beside, own + 0.5 * (1 - own), own)

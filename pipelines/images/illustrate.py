@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from quern.jobs.images.place import Described, Mask, Place, Remembered, likeness, placed, relevance
+from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
 from quern.jobs.images.rules import description
+from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.text.stems import content_words
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Pictures, Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
 from quern.schemas.words.lines import one_line
@@ -59,15 +60,38 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
     if not of_document:
         return list(answers)
-    encode = searcher.held(_encoder)
+    encode, pictures = searcher.held(_encoder), searcher.pictures
     fit = [
         _fit(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
         for answer, docs in zip(answers, wanted, strict=True)
     ]
-    made = [_illustrated(searcher, a, images, encode) for a, images in zip(answers, fit, strict=True)]
-    if searcher.pictures is not None:
-        searcher.pictures.fetch([image.image_url for answer in made for image in answer.images])
+    see = _Eyes.of(searcher, pictures, [image.row["url"] for images in fit for image in images])
+    made = [_illustrated(searcher, a, images, encode, see) for a, images in zip(answers, fit, strict=True)]
+    if pictures is not None:
+        pictures.fetch([image.image_url for answer in made for image in answer.images])
     return made
+
+
+@dataclass(frozen=True)
+class _Eyes:
+    """A model that sees, and what it is shown."""
+
+    clip: Clip  # The model.
+    pictures: Pictures  # The pictures of the warehouse.
+
+    @staticmethod
+    def of(searcher: Searcher, pictures: Pictures | None, urls: Sequence[str]) -> _Eyes | None:
+        """The model of `images.clip`, and the pictures of these addresses, fetched; None where there is no model."""
+        folder = searcher.settings.images.clip
+        if not folder or pictures is None:
+            return None
+        pictures.fetch(urls)
+        return _Eyes(loaded_clip(folder), pictures)
+
+    def likeness(self, texts: Sequence[str], images: Sequence[Candidate]) -> Matrix:
+        """Likeness of texts and images; NaN for images of which there is no picture."""
+        found = [self.pictures.get(image.row["url"]) for image in images]
+        return self.clip.likeness(texts, [picture.body if picture else None for picture in found])
 
 
 def _encoder(searcher: Searcher) -> Remembered:
@@ -109,7 +133,9 @@ def _fit(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode
     return [replace(i, relevance=r) for i, r in zip(images, alike.tolist(), strict=True) if r >= least]
 
 
-def _illustrated(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> Answer:
+def _illustrated(
+    searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered, see: _Eyes | None
+) -> Answer:
     if not images:
         return answer
     settings = searcher.settings.images
@@ -120,7 +146,8 @@ def _illustrated(searcher: Searcher, answer: Answer, images: Sequence[Candidate]
         for sentence, own in zip(answer.sentences, cited, strict=True)
     ]
     beside: Mask = np.array([[image.beside(own) is not None for image in images] for own in cited])
-    places = placed(likeness(texts, [image.said for image in images], encode, beside), settings.threshold)
+    seen = see.likeness(texts, images) if see else None
+    places = placed(likeness(texts, [image.said for image in images], encode, beside, seen), settings.threshold)
     best = sorted(places, key=lambda place: -place.score)[: settings.most]
     made = [
         _answer_image(images[p.image], p, texts[p.paragraph], cited[p.paragraph], answer)

@@ -285,11 +285,22 @@ class ImageSettings(Group):
     threshold: Share = Field(
         0.3, description="Similarity of sentence and image below which no image is shown (Xinyu's tables: .1 to .5)."
     )
+    clip: str = Field(
+        "",
+        description="Folder of a CLIP model that compares sentences with images that were fetched (`images.fetch`); "
+        "'' for none: then their descriptions are compared.",
+    )
     fetch: bool = Field(
         False,
         description="Whether the images of answers are fetched, under the crawler's rules, and shown in the report; "
         "else the report links to them and loads nothing.",
     )
+
+    @field_validator("clip")
+    @classmethod
+    def _absolute(cls, clip: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(clip).absolute()) if clip else clip
 
 
 class EntailmentSettings(Group):
