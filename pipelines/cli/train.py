@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, new_app, print_json
+from quern.pipelines.cli.common import AsJson, new_app, open_searcher, print_json
 from quern.schemas.errors import QuernError
 
 app = new_app("Train the models that answers are read with.")
@@ -59,6 +61,118 @@ def lines(
     """
     training = _training("late_interaction")
     _report(training.Training(_files(pages), out, steps, rate=rate, seed=seed).run(), out, as_json=as_json)
+
+
+@app.command(
+    epilog="Examples:  quern train decomposer graphs.jsonl -o decomposer    "
+    "quern train decomposer graphs.jsonl -o better --base decomposer --reward WAREHOUSE --rate 1e-5 --steps 200"
+)
+def decomposer(
+    graphs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="JSON Lines of question, sub_questions, parent_child; StrategyQA, Break, FanOutQA as they are."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    reward: Annotated[
+        Path | None,
+        typer.Option(help="Warehouse: train by what the graphs' evidence is worth to the gold answers (GRPO)."),
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(help="Model that says how likely an answer is; the packaged one by default.")
+    ] = "",
+    recipes: Annotated[str, typer.Option(help="Recipes that retrieve evidence for the reward.")] = "dense,bm25",
+    group: Annotated[int, typer.Option(min=2, help="Graphs sampled of each question for the reward.")] = 8,
+    size: Annotated[int, typer.Option(min=1, help="Questions of a batch; 4 are enough with --reward.")] = 16,
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
+    steps: Annotated[int, typer.Option(min=1, help="Batches.")] = 400,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate; 1e-5 or so with --reward.")] = 5e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
+    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")] = 0,
+    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Train a language model that takes questions apart; resumes a killed run.
+
+    One question in ten is held out and measured, one in ten decides on early stop. Needs `quern[train]`.
+    """
+    training, runs, reading = _training("decomposer"), _training("run"), _training("graphs")
+    request = training.Request(
+        graphs=reading.read_graphs(graphs),
+        out=out,
+        base=base,
+        settings=runs.Settings(
+            steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every, patience=patience
+        ),
+        size=size,
+        rank=rank,
+        measured=measured,
+        command=shlex.join(["quern", *sys.argv[1:]]),
+    )
+    if reward is None:
+        figures = training.train_supervised(request)
+    else:
+        from quern.pipelines.retrieve.passages import Passages
+        from quern.pipelines.retrieve.recipes import find_recipes
+
+        settings = training.GroupSettings(group=group, questions=size)
+        passages = Passages(open_searcher(reward, None, None, None))
+        by = [passages.by(recipe, settings.passages) for recipe in find_recipes(recipes)]
+        figures = training.train_by_reward(request, judge, by, passages.embed, settings)
+    _figures(figures, out, as_json=as_json)
+
+
+@app.command(
+    epilog="Example:  quern train aligner cases.jsonl -o aligned --cold 200 --steps 400, with cases.jsonl of rows like "
+    '{"question": "...", "answer": "...", "passages": [{"title": "...", "text": "..."}]}'
+)
+def aligner(
+    cases: Annotated[
+        Path, typer.Argument(help="JSON Lines of question, answer, passages; triplets of a teacher if any.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
+    samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
+    triplets: Annotated[int, typer.Option(min=1, help="Most triplets of a passage.")] = 4,
+    size: Annotated[int, typer.Option(min=1, help="Questions of a batch.")] = 4,
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 2e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
+    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 50,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Train a language model that extracts triplets and answers with them; resumes a killed run.
+
+    One question in ten is held out and measured. Ask with `--set answer.triplets=4`. Needs `quern[train]`.
+    """
+    training, runs = _training("alignment"), _training("run")
+    request = training.Request(
+        file=cases,
+        out=out,
+        base=base,
+        settings=runs.Settings(steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every),
+        alignment=training.AlignmentSettings(samples=samples, triplets=triplets, cold=cold),
+        size=size,
+        rank=rank,
+        measured=measured,
+        command=shlex.join(["quern", *sys.argv[1:]]),
+    )
+    _figures(training.train_aligner(request), out, as_json=as_json)
+
+
+def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json(figures)
+    else:
+        typer.echo("\n".join([*(f"{name}: {value:.4g}" for name, value in figures.items()), f"model: {out}"]))
 
 
 def _training(module: str) -> Any:

@@ -44,10 +44,9 @@ class Decomposition(BaseModel):
     )
 
 
+# The question stands last: what is before it is the same for all, which a runtime computes once.
 PROMPT = """\
 You take a question apart into the questions that must be answered first.
-
-Question: {{ question }}
 
 Most questions ask one thing: for these is_complex is false and both lists are empty.
 A question is complex where it asks several things, compares two things, sets two events in order, or asks about
@@ -57,6 +56,8 @@ pronouns, and is no repetition of another. Where one needs the answer of an earl
 answer of the k-th sub-question, and list the pair in parent_child. Parents come before children; there is no circle.
 
 Return JSON: {"is_complex": true or false, "sub_queries": ["..."], "parent_child": [{"parent": 1, "child": 2}]}
+
+Question: {{ question }}
 """
 
 
@@ -134,10 +135,10 @@ def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
         GeneratorError: The model cannot be asked any more.
     """
     done = reasoner.run(DECOMPOSE, [QuestionInput(q) for q in questions])
-    return [_plan(q, d.output) for q, d in zip(questions, done, strict=True)]
+    return [plan_of(q, d.output) for q, d in zip(questions, done, strict=True)]
 
 
-def _plan(question: str, output: Decomposition) -> Plan:
+def plan_of(question: str, output: Decomposition) -> Plan:
     """The plan in an order in which parents come first; terminal where the graph does not hold."""
     by_rule = parts(question)
     if [s.text for s in by_rule] == output.sub_queries:
