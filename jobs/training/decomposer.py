@@ -159,7 +159,7 @@ def train_supervised(request: Request) -> dict[str, float]:
         settings=request.settings,
         folder=request.folder,
         origin=request.origin,
-        evaluate=data.evaluate if data.development else None,
+        evaluate=data.evaluate if request.settings.patience and data.development else None,
         describe=lambda batch: batch[0].name,
     )
     outcome = run.train()

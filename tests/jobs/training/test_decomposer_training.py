@@ -20,6 +20,7 @@ import torch
 from quern.jobs.training.decomposer import (
     GroupSettings,
     Request,
+    Supervised,
     advantages,
     decompose,
     group_loss,
@@ -29,7 +30,7 @@ from quern.jobs.training.decomposer import (
     train_supervised,
 )
 from quern.jobs.training.graphs import Graph, edge_f1, graph_of, measures, read_graphs
-from quern.jobs.training.language_model import LanguageModel
+from quern.jobs.training.language_model import LanguageModel, completion_loss
 from quern.jobs.training.run import Settings, TrainingError
 from tests.tiny_llama import write_tiny_llama
 
@@ -136,15 +137,26 @@ def graphs() -> list[Graph]:
 
 
 def request(tmp_path: Path, out: str, base: Path, **changed: Any) -> Request:
-    settings = Settings(**{"steps": 120, "rate": 2e-2, "warm": 5, "every": 60} | changed)
+    settings = Settings(**{"steps": 12, "rate": 2e-3, "warm": 2, "every": 6} | changed)
     return Request(graphs(), tmp_path / out, str(base), settings, 8, 8, 6, "quern train decomposer graphs.jsonl")
 
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("decomposer")
-    figures = train_supervised(request(folder, "taught", write_tiny_llama(folder / "tiny")))
-    assert figures["loss"] < 1.0
+    # Adapters teach a model of random weights little: all weights are trained first, until it writes such graphs.
+    model = LanguageModel(str(write_tiny_llama(folder / "tiny")), 8, 0)
+    optimiser = torch.optim.AdamW(model.net.requires_grad_(requires_grad=True).parameters(), lr=3e-3)
+    data = Supervised(model, graphs(), 8, 0)
+    for step in range(40):
+        optimiser.zero_grad()
+        loss = completion_loss(model.net, data.batch(step))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.net.parameters(), 1.0)
+        optimiser.step()
+    model.save(folder / "base")
+    figures = train_supervised(request(folder, "taught", folder / "base"))
+    assert figures["loss"] < loss.item()
     assert figures["held-out, valid"] == 1.0
     return folder / "taught"
 
@@ -159,7 +171,7 @@ def test_a_taught_model_takes_questions_apart_and_its_card_says_how_it_was_made(
 
 
 def passages(texts: Sequence[str]) -> list[list[str]]:
-    return [["The mill grinds rye." if "rye" in text.lower() else "Nothing."] for text in texts]
+    return [[f"{text} The mill grinds rye."] for text in texts]
 
 
 def embed(texts: Sequence[str]) -> Any:
@@ -167,7 +179,7 @@ def embed(texts: Sequence[str]) -> Any:
 
 
 def by_reward(of: Request, judge: Path, retrieve: Any = passages) -> dict[str, float]:
-    return train_by_reward(of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2))
+    return train_by_reward(of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5))
 
 
 def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught: Path, tmp_path: Path) -> None:
