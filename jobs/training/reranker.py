@@ -9,6 +9,7 @@ Source: Xinyu AI Search, section 3.5 (InfoNCE over a cross-encoder's scores); va
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,8 +42,8 @@ class Shape:
 
     questions: int = 8  # Of a batch.
     hard: int = 4  # Negatives of its own that a question is read with, at most.
-    shared: int = 2  # Positives of other questions that it is read with; more where it has too few of its own.
-    max_tokens: int = 160  # Of a pair.
+    shared: int = 1  # Positives of other questions that it is read with; more where it has too few of its own.
+    max_tokens: int = 128  # Of a pair.
     layers: int = 6  # Layers of the base that are kept, the lowest; a half of them reads twice as fast.
 
 
@@ -198,6 +199,7 @@ def train(
     base: str,
     data: Sequence[tuple[str, str, int]],
     command: str,
+    beside: Sequence[Path] = (),
 ) -> dict[str, float]:
     """Train a reranker and write its folder, which `rerank.model` takes.
 
@@ -209,6 +211,7 @@ def train(
         base: A model, or `reader`.
         data: Sources of the pairs with licence and number, for the model card.
         command: What makes the model again.
+        beside: Files that the folder also gets.
 
     Returns:
         Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the held-out tenth `before` and after.
@@ -253,7 +256,13 @@ def train(
         command=command,
         tags={"library_name": "transformers", "pipeline_tag": "text-ranking"},
     )
-    write_result(out, net.cpu().save, card)
+
+    def save(folder: Path) -> None:
+        net.cpu().save(folder)
+        for file in beside:
+            shutil.copy2(file, folder)
+
+    write_result(out, save, card)
     run.finish()
     return figures
 
