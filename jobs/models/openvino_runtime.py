@@ -118,7 +118,7 @@ class OpenVinoRunner:
         try:
             graph = core.read_model(str(file))
             self._queue = openvino.AsyncInferQueue(
-                core.compile_model(graph, "CPU", _properties(graph, precision, threads))
+                core.compile_model(graph, "CPU", properties(graph, precision, threads))
             )
         except RuntimeError as error:
             raise ModelError(
@@ -139,8 +139,9 @@ class OpenVinoRunner:
             self._queue.wait_all()
 
 
-def _properties(graph: Any, precision: Precision, threads: int) -> dict[str, object]:
-    properties: dict[str, object] = {
+def properties(graph: Any, precision: Precision, threads: int) -> dict[str, object]:
+    """How OpenVINO is to run `graph`: so many streams of one thread each."""
+    chosen: dict[str, object] = {
         "INFERENCE_PRECISION_HINT": precision,
         "INFERENCE_NUM_THREADS": threads,
         "NUM_STREAMS": threads,
@@ -149,6 +150,6 @@ def _properties(graph: Any, precision: Precision, threads: int) -> dict[str, obj
         "ENABLE_CPU_PINNING": False,
     }
     if precision.startswith("int8"):
-        properties["INFERENCE_PRECISION_HINT"] = "bf16" if precision == "int8" else "f32"
-        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = str(graph.get_rt_info(GROUP_INFO).value)
-    return properties
+        chosen["INFERENCE_PRECISION_HINT"] = "bf16" if precision == "int8" else "f32"
+        chosen["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = str(graph.get_rt_info(GROUP_INFO).value)
+    return chosen

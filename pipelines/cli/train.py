@@ -1,4 +1,4 @@
-"""Training of the models that Quern packages."""
+"""Training of rerankers, and of the models that Quern packages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, new_app, open_searcher, print_json
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
+from quern.schemas.extras import MissingExtraError
 
-app = new_app("Train the models that answers are read with.")
+app = new_app("Train the models that passages are ranked and answers are read with.")
 log = logging.getLogger(__name__)
 
 
@@ -120,7 +122,7 @@ def decomposer(
         from quern.pipelines.retrieve.recipes import find_recipes
 
         settings = training.GroupSettings(group=group, questions=size)
-        passages = Passages(open_searcher(reward, None, None, None))
+        passages = Passages(cli.open_searcher(reward, None, None, None))
         by = [passages.by(recipe, settings.passages) for recipe in find_recipes(recipes)]
         figures = training.train_by_reward(request, judge, by, passages.embed, settings)
     _figures(figures, out, as_json=as_json)
@@ -175,11 +177,92 @@ def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
         typer.echo("\n".join([*(f"{name}: {value:.4g}" for name, value in figures.items()), f"model: {out}"]))
 
 
+@app.command(
+    epilog="Examples:  quern train reranker -w WH -o reranker --held-out questions.jsonl    "
+    "quern train reranker --pairs labelled.jsonl --licence Apache-2.0 -o reranker --steps 140 --batch 4"
+)
+def reranker(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")],
+    warehouse: Annotated[
+        Path | None,
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="QUERN_WAREHOUSE",
+            help="Warehouse whose synthetic queries are positives, and whose other chunks are negatives.",
+            parser=cli.warehouse_folder,
+        ),
+    ] = None,
+    pairs: Annotated[
+        list[Path] | None,
+        typer.Option(help="A labelled set in FlagEmbedding's format: query, pos, neg a line; repeatable."),
+    ] = None,
+    pairs_out: Annotated[
+        Path | None, typer.Option(help="Write all pairs to this file in FlagEmbedding's format, and do not train.")
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Questions and texts to measure with, which no pair may have; repeatable."),
+    ] = None,
+    licence: Annotated[str, typer.Option(help="Licence of the labelled sets, for the model card.")] = "not stated",
+    base: Annotated[str, typer.Option(help="An encoder, or reader: the packaged model with the reader's layers.")] = (
+        "reader"
+    ),
+    questions: Annotated[int, typer.Option(min=1, help="Most synthetic queries that are taken.")] = 2000,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of the run.")] = 600,
+    batch: Annotated[int, typer.Option(min=2, help="Questions of a batch.")] = 8,
+    hard: Annotated[int, typer.Option(min=0, help="Negatives of its own that a question is read with.")] = 4,
+    shared: Annotated[int, typer.Option(min=0, help="Positives of other questions that it is read with.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=16, help="Longest pair; texts are cut.")] = 128,
+    layers: Annotated[int, typer.Option(min=1, help="Layers of the base that are kept, the lowest.")] = 6,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
+    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for none.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    snapshot: cli.Snapshot = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a reranker for `rerank.model`, on a warehouse without labels, on labelled sets, or both.
+
+    A killed run goes on from its checkpoint. The result folder holds the model, the table of its pairs and a model
+    card. A tenth of the questions is not trained on; the model that ranks it best is kept.
+    """
+    if warehouse is None and not pairs:
+        raise TrainingError("name what to train on: a warehouse with -w, or a labelled set with --pairs")
+    if not pairs_out:
+        run, of = _training("run"), _training("reranker")
+    from quern.jobs.training.pairs import write_pairs
+    from quern.pipelines.train import train_reranker, training_pairs
+
+    searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
+    rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
+    if pairs_out:
+        write_pairs(rows, pairs_out)
+        typer.echo(f"{len(rows):,} pairs: {pairs_out}")
+        return
+    figures = train_reranker(
+        rows,
+        out.absolute(),
+        run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience),
+        of.Shape(batch, hard, shared, max_tokens, layers),
+        base,
+        licence,
+        shlex.join(["quern", *sys.argv[1:]]),
+    )
+    _report(figures, out, as_json=as_json)
+
+
 def _training(module: str) -> Any:
     try:
         return import_module(f"quern.jobs.training.{module}")
     except ModuleNotFoundError as error:
-        raise TrainingError(f"training needs {error.name}: run `make install-torch` and use .venv-torch") from error
+        raise MissingExtraError(
+            f"training needs {error.name}, which is not installed: pip install '.[train]' in the folder of Quern's "
+            "source, or run `make install-torch` and use .venv-torch"
+        ) from error
 
 
 def _files(pages: Sequence[Path]) -> list[Path]:
