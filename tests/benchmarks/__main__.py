@@ -58,7 +58,7 @@ _HELP = (
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
     "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
     "shared sets; "
-    "decomposition: questions taken apart by rule against people's, of --folder; "
+    "decomposition: questions taken apart by rule, and by --model, against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
@@ -141,7 +141,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
 # Those that read --folder.
 _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
-    "decomposition": lambda options: benchmark_decomposition(options.folder),
+    "decomposition": lambda options: benchmark_decomposition(options.folder, options.model),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
 }
@@ -201,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="append",
         help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
     )
-    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file")
+    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition: a folder")
     parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")

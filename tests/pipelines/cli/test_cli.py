@@ -37,6 +37,8 @@ COMMANDS = (
     "judge",
     "timeline",
     "train reader",
+    "train decomposer",
+    "train aligner",
     "sources",
     "graph",
     "show",
