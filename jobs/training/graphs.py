@@ -26,12 +26,16 @@ from scipy.optimize import linear_sum_assignment
 
 from quern.jobs.reasoning.questions.decompose import Decomposition, Relation
 from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
-from quern.jobs.training.run import TrainingError
+from quern.schemas.errors import QuernError
 
 LOOK_UPS: Final = ("select", "project", "boolean")  # Operators of QDMR that look something up.
 _PARTS: Final = 10  # One in so many questions is held out, another is for development.
 
 Part = Literal["held-out", "development", "training"]
+
+
+class GraphsError(QuernError):
+    """A file of graphs that cannot be read; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -74,20 +78,20 @@ def read_graphs(files: Sequence[Path]) -> list[Graph]:
     """The graphs of the files, in their order; each question once.
 
     Raises:
-        TrainingError: A file cannot be read, or a row is none of the forms; the message names file and line.
+        GraphsError: A file cannot be read, or a row is none of the forms; the message names file and line.
     """
     graphs: dict[str, Graph] = {}
     for file in files:
         try:
             lines = file.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise TrainingError(f"{file} cannot be read: {error}") from error
+            raise GraphsError(f"{file} cannot be read: {error}") from error
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
                     graph = graph_of(json.loads(line), file.name)
                 except (ValueError, TypeError, KeyError, SyntaxError) as error:
-                    raise TrainingError(
+                    raise GraphsError(
                         f"{file}, line {number} is no question with its sub-questions: {error}"
                     ) from error
                 graphs.setdefault(graph.question, graph)

@@ -29,7 +29,7 @@ from quern.jobs.training.decomposer import (
     train_by_reward,
     train_supervised,
 )
-from quern.jobs.training.graphs import Graph, edge_f1, graph_of, measures, read_graphs
+from quern.jobs.training.graphs import Graph, GraphsError, edge_f1, graph_of, measures, read_graphs
 from quern.jobs.training.language_model import LanguageModel, completion_loss
 from quern.jobs.training.run import Settings, TrainingError
 from tests.tiny_llama import write_tiny_llama
@@ -60,7 +60,7 @@ def test_each_form_of_data_gives_its_graph() -> None:
 def test_a_row_of_no_form_is_named(row: str, tmp_path: Path) -> None:
     file = tmp_path / "graphs.jsonl"
     file.write_text(json.dumps(CHAIN) + "\n" + row + "\n")
-    with pytest.raises(TrainingError, match=r"graphs.jsonl, line 2 is no question with its sub-questions"):
+    with pytest.raises(GraphsError, match=r"graphs.jsonl, line 2 is no question with its sub-questions"):
         read_graphs([file])
 
 
