@@ -53,7 +53,10 @@ class Continuation:
 
 def shared_length(prompts: Sequence[Sequence[int]]) -> int:
     """How many tokens all prompts begin with, short of the whole of the shortest."""
-    first, last = min(prompts), max(prompts)  # Whatever these share, those between them in order share too.
+    first, last = (
+        min(map(list, prompts)),
+        max(map(list, prompts)),
+    )  # Whatever these share, those between them in order share too.
     most = min(map(len, prompts)) - 1
     return next((n for n in range(most) if first[n] != last[n]), max(0, most))
 

@@ -179,7 +179,9 @@ def embed(texts: Sequence[str]) -> Any:
 
 
 def by_reward(of: Request, judge: Path, retrieve: Any = passages) -> dict[str, float]:
-    return train_by_reward(of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5))
+    return train_by_reward(
+        of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0)
+    )
 
 
 def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught: Path, tmp_path: Path) -> None:
