@@ -32,7 +32,7 @@ READER: Final = "reader"
 # A tenth is measured with; fewer than 20 questions do not tell one model from another.
 MINIMUM: Final = 200
 _MEASURED: Final = 10  # Of so many questions one is measured with.
-_MOST_MEASURED: Final = 100  # Questions.
+_MOST_MEASURED: Final = 50  # Questions.
 _MOST_NEGATIVES: Final = 4  # Of a question that is measured with.
 
 

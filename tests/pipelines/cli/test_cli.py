@@ -37,6 +37,7 @@ COMMANDS = (
     "judge",
     "timeline",
     "train reader",
+    "train reranker",
     "sources",
     "graph",
     "show",
