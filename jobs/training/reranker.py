@@ -78,9 +78,10 @@ class Reranker(nn.Module):  # type: ignore[misc]
         super().__init__()
         forbid_network()
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
+        from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
         disable_progress_bar()
+        set_verbosity_error()  # That the base has no head yet is no news.
         folder = find_folder(DEFAULT_MODEL if base == READER else base, "--base")
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
