@@ -313,7 +313,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     """
     cases, settings = read_cases(request.file), request.settings
     model = LanguageModel(request.base, request.rank, settings.seed)
-    folder = request.out.with_name(f".{request.out.name}.run")
+    folder = request.out.with_name(f"{request.out.name}.training")
     history = History(folder / "history.jsonl")
     data = Alignment(model, cases, request.alignment, request.size, settings.seed, history)
     origin = {

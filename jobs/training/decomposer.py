@@ -129,7 +129,7 @@ class Request:
     @property
     def folder(self) -> Path:
         """Where checkpoints lie."""
-        return self.out.with_name(f".{self.out.name}.run")
+        return self.out.with_name(f"{self.out.name}.training")
 
     @property
     def origin(self) -> dict[str, Setting]:

@@ -32,7 +32,7 @@ READER: Final = "reader"
 # A tenth is measured with; fewer than 20 questions do not tell one model from another.
 MINIMUM: Final = 200
 _MEASURED: Final = 10  # Of so many questions one is measured with.
-_MOST_MEASURED: Final = 100  # Questions.
+_MOST_MEASURED: Final = 50  # Questions.
 _MOST_NEGATIVES: Final = 4  # Of a question that is measured with.
 
 
@@ -78,9 +78,10 @@ class Reranker(nn.Module):  # type: ignore[misc]
         super().__init__()
         forbid_network()
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
+        from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
         disable_progress_bar()
+        set_verbosity_error()  # That the base has no head yet is no news.
         folder = find_folder(DEFAULT_MODEL if base == READER else base, "--base")
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -182,7 +182,9 @@ def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
     "quern train reranker --pairs labelled.jsonl --licence Apache-2.0 -o reranker --steps 140 --batch 4"
 )
 def reranker(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")
+    ] = None,
     warehouse: Annotated[
         Path | None,
         typer.Option(
@@ -232,15 +234,17 @@ def reranker(
     """
     if warehouse is None and not pairs:
         raise TrainingError("name what to train on: a warehouse with -w, or a labelled set with --pairs")
-    if not pairs_out:
+    if (out is None) == (pairs_out is None):
+        raise TrainingError("name the folder of the result with --out, or a file for the pairs with --pairs-out")
+    if out:
         run, of = _training("run"), _training("reranker")
     from quern.jobs.training.pairs import write_pairs
     from quern.pipelines.train import train_reranker, training_pairs
 
     searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
     rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
-    if pairs_out:
-        write_pairs(rows, pairs_out)
+    if out is None:
+        write_pairs(rows, cast(Path, pairs_out))
         typer.echo(f"{len(rows):,} pairs: {pairs_out}")
         return
     figures = train_reranker(

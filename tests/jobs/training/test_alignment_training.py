@@ -114,7 +114,7 @@ def test_a_run_that_was_interrupted_ends_with_the_same_weights_and_figures(
         patch.setattr("quern.jobs.training.alignment.policy_loss", interrupted)
         with pytest.raises(KeyboardInterrupt):
             train_aligner(request(tmp_path, "resumed", file, base))
-    assert (tmp_path / ".resumed.run" / "checkpoint.pt").exists()
+    assert (tmp_path / "resumed.training" / "checkpoint.pt").exists()
     assert train_aligner(request(tmp_path, "resumed", file, base)) == figures
     for name in ("model.safetensors", "fusion.safetensors"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "resumed" / name).read_bytes()

@@ -200,7 +200,7 @@ def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught:
 
     with pytest.raises(KeyboardInterrupt):
         by_reward(request(tmp_path, "resumed", taught, **few), taught, failing)
-    assert (tmp_path / ".resumed.run" / "checkpoint.pt").exists()
+    assert (tmp_path / "resumed.training" / "checkpoint.pt").exists()
     assert by_reward(request(tmp_path, "resumed", taught, **few), taught) == figures
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "resumed")]
     assert weights[0] == weights[1]

@@ -39,6 +39,7 @@ COMMANDS = (
     "train reader",
     "train decomposer",
     "train aligner",
+    "train reranker",
     "sources",
     "graph",
     "show",

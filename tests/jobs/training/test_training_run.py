@@ -75,7 +75,7 @@ def main(folder: str) -> None:
 def start(folder: Path) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p or str(Path.cwd()) for p in sys.path)}
-    code = f"from tests.jobs.training.test_run import main; main({str(folder)!r})"
+    code = f"from tests.jobs.training.test_training_run import main; main({str(folder)!r})"
     return subprocess.Popen([sys.executable, "-c", code], env=environment)
 
 
