@@ -33,7 +33,7 @@ from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply
 from quern.jobs.tasks.generators.decoding import Continuation
 from quern.jobs.tasks.generators.smollm2 import NAME
-from quern.jobs.training.graphs import part_of
+from quern.jobs.training.graphs import explained, part_of
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
 from quern.jobs.training.run import Card, Run, Settings, TrainingError, write_result
 from quern.jobs.triplets.statement import Passage
@@ -82,7 +82,9 @@ def read_cases(file: Path) -> list[Case]:
             if triplets and len(triplets) != len(passages):
                 raise ValueError(f"{len(triplets)} lists of triplets for {len(passages)} passages")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise TrainingError(f"{file}, line {number} is no question with answer and passages: {error}") from error
+            raise TrainingError(
+                f"{file}, line {number} is no question with answer and passages: {explained(error)}"
+            ) from error
         cases.append(Case(row["question"], row["answer"], passages, triplets))
     return cases
 

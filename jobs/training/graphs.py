@@ -92,10 +92,15 @@ def read_graphs(files: Sequence[Path]) -> list[Graph]:
                     graph = graph_of(json.loads(line), file.name)
                 except (ValueError, TypeError, KeyError, SyntaxError) as error:
                     raise GraphsError(
-                        f"{file}, line {number} is no question with its sub-questions: {error}"
+                        f"{file}, line {number} is no question with its sub-questions: {explained(error)}"
                     ) from error
                 graphs.setdefault(graph.question, graph)
     return list(graphs.values())
+
+
+def explained(error: Exception) -> str:
+    """What is wrong with a row, in words: a `KeyError` has only the name."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def graph_of(row: Mapping[str, Any], source: str = "") -> Graph:

@@ -1,4 +1,4 @@
-"""What `quern train reranker` refuses, each in one sentence with exit code 2."""
+"""What commands of `quern train` refuse, each in one sentence with exit code 2."""
 
 from __future__ import annotations
 
@@ -35,6 +35,34 @@ def test_what_cannot_be_trained_on_is_told(
 ) -> None:
     monkeypatch.delenv("QUERN_WAREHOUSE", raising=False)
     done = quern_here("train", "reranker", "-o", tmp_path / "out", *arguments.format(labelled=labelled).split())
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 2
+    assert one_sentence(last)
+    assert told in last
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "row", "told"),
+    [
+        ("decomposer", {"question": "Who?"}, "line 1 is no question with its sub-questions: it has no 'sub_questions'"),
+        ("decomposer", {"question": "Who?", "sub_questions": []}, "graphs to learn from, of 1 questions"),
+        (
+            "aligner",
+            {"question": "Who?", "answer": "Ada"},
+            "no question with answer and passages: it has no 'passages'",
+        ),
+    ],
+)
+@pytest.mark.torch
+def test_what_a_language_model_cannot_be_trained_on_is_told(
+    command: str, row: dict[str, object], told: str, tmp_path: Path, quern_here: Quern
+) -> None:
+    from tests.tiny_llama import write_tiny_llama
+
+    file, base = tmp_path / "rows.jsonl", write_tiny_llama(tmp_path / "base")
+    file.write_text(json.dumps(row), "utf-8")
+    done = quern_here("train", command, file, "-o", tmp_path / "out", "--base", base)
     last = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 2
     assert one_sentence(last)
