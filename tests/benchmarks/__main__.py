@@ -145,7 +145,7 @@ _OF_RERANKING = [("reranking", option) for option in ("warehouse", "questions", 
 # Those that read --folder.
 _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
-    "decomposition": lambda options: benchmark_decomposition(options.folder, options.model),
+    "decomposition": lambda options: benchmark_decomposition(options.folder, options.model, options.prompts),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
 }
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
     )
     parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition, reranking: a folder")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many")
+    parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many; of decomposition: held-out questions")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(

@@ -22,6 +22,12 @@ _RESAMPLES = 2000
 def benchmark_decomposition(folder: Path, model: Path | None = None, most: int = 100) -> dict[str, float]:
     """Figures of each set by rule, and of the first `most` held-out questions of each by rule and by `model`."""
     figures: dict[str, float] = {}
+    loaded = None
+    if model:  # Needs PyTorch, which other benchmarks do without.
+        from quern.jobs.training.decomposer import decompose
+        from quern.jobs.training.language_model import LanguageModel
+
+        loaded = LanguageModel(str(model), 1, 0)
     for name in ("strategyqa_train", "break_high_level", "fanoutqa"):
         golds = read_graphs([folder / f"{name}.jsonl"])
         started = time.process_time()
@@ -33,11 +39,8 @@ def benchmark_decomposition(folder: Path, model: Path | None = None, most: int =
         figures[f"{name}, a second"] = len(golds) / max(seconds, 1e-9)
         held = [n for n, g in enumerate(golds) if g.part == "held-out"][:most]
         figures |= _held_out(f"{name} held out, rule", [golds[n] for n in held], [plans[n] for n in held])
-        if model:
-            from quern.jobs.training.decomposer import decompose
-            from quern.jobs.training.language_model import LanguageModel
-
-            ours, reasons = decompose(LanguageModel(str(model), 1, 0), [golds[n].question for n in held])
+        if loaded is not None:
+            ours, reasons = decompose(loaded, [golds[n].question for n in held])
             figures |= _held_out(f"{name} held out, model", [golds[n] for n in held], ours)
             figures |= {f"{name} held out, model, {reason}": count / len(held) for reason, count in reasons.items()}
     return figures
