@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
     )
     parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition, reranking: a folder")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many; of decomposition: held-out questions")
+    parser.add_argument("--prompts", type=int, default=100, help="of runtimes, decomposition: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(
