@@ -237,10 +237,10 @@ def train(
     with torch.no_grad():
         before = reciprocal_rank(net.to(settings.device), measured)
     outcome: Outcome = run.train()
-    figures = {
-        "questions": float(len(trained)),
-        "held-out questions": float(len(measured)),
-        "steps": float(outcome.steps),
+    figures: dict[str, float] = {
+        "questions": min(len(trained), outcome.steps * shape.questions),
+        "held-out questions": len(measured),
+        "steps": outcome.steps,
         "loss": outcome.loss,
         "MRR of held-out questions before": before,
         "MRR of held-out questions": outcome.best or 0.0,

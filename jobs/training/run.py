@@ -286,6 +286,8 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     for file in sorted([*new.glob("*.safetensors"), *new.glob("*.bin")]):
         digest.update(file.read_bytes())
     (new / "README.md").write_text(_card(card, digest.hexdigest()), "utf-8")
+    for file in new.iterdir():
+        file.chmod(0o644)  # Libraries write weights for their owner alone.
     if out.exists():
         out.rename(old)
     new.rename(out)
