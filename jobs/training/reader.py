@@ -28,7 +28,7 @@ from transformers import BertModel
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
 from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
-from quern.jobs.training.run import Run, Settings
+from quern.jobs.training.run import Run, Settings, autocast
 from quern.jobs.training.turned import names_of, turned
 from quern.schemas.digests import bytes_digest, settings_digest
 
@@ -297,7 +297,7 @@ class Training:
 def _loss(net: Net, batch: Batch) -> torch.Tensor:
     device = next(net.parameters()).device
     batch = Batch(*(values.to(device) for values in vars(batch).values()))
-    with torch.autocast(device.type, torch.bfloat16):
+    with autocast(device):
         scores = net(batch.ids, batch.mask, batch.line, batch.right.shape[1] - 1)
     return loss_of(scores, batch)
 

@@ -22,10 +22,9 @@ from safetensors.numpy import load_file
 from torch import nn
 
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, forbid_network
-from quern.jobs.models.precision import has_bf16
 from quern.jobs.models.reader import FILE, SCALE
 from quern.jobs.training.pairs import Group, normalised
-from quern.jobs.training.run import Card, Outcome, Run, Settings, TrainingError, write_result
+from quern.jobs.training.run import Card, Outcome, Run, Settings, TrainingError, autocast, write_result
 from quern.schemas.digests import bytes_digest, settings_digest, text_digest
 
 READER: Final = "reader"
@@ -118,7 +117,7 @@ class Reranker(nn.Module):  # type: ignore[misc]
             pad_to_multiple_of=8,
             return_tensors="pt",
         ).to(device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda" or has_bf16()):
+        with autocast(device):
             return self.model(**inputs).logits[:, 0].float()
 
     def save(self, folder: Path) -> None:
@@ -238,10 +237,10 @@ def train(
     with torch.no_grad():
         before = reciprocal_rank(net.to(settings.device), measured)
     outcome: Outcome = run.train()
-    figures = {
-        "questions": float(len(trained)),
-        "held-out questions": float(len(measured)),
-        "steps": float(outcome.steps),
+    figures: dict[str, float] = {
+        "questions": min(len(trained), outcome.steps * shape.questions),
+        "held-out questions": len(measured),
+        "steps": outcome.steps,
         "loss": outcome.loss,
         "MRR of held-out questions before": before,
         "MRR of held-out questions": outcome.best or 0.0,

@@ -25,6 +25,7 @@ from torch import nn
 
 from quern.indexes.remnants import sweep
 from quern.indexes.storage import write_whole
+from quern.jobs.models.precision import has_bf16
 from quern.schemas.digests import settings_digest
 from quern.schemas.errors import QuernError
 
@@ -35,6 +36,11 @@ _LOGGED: Final = 50  # Steps between two lines of the log.
 _SHOWN: Final = 200  # Characters of a batch in an error.
 
 log = logging.getLogger(__name__)
+
+
+def autocast(device: torch.device) -> torch.autocast:
+    """Products in bf16 where the device has arithmetic for it; a processor without takes many times as long."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda" or has_bf16())
 
 
 class TrainingError(QuernError):
@@ -280,6 +286,8 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     for file in sorted([*new.glob("*.safetensors"), *new.glob("*.bin")]):
         digest.update(file.read_bytes())
     (new / "README.md").write_text(_card(card, digest.hexdigest()), "utf-8")
+    for file in new.iterdir():
+        file.chmod(0o644)  # Libraries write weights for their owner alone.
     if out.exists():
         out.rename(old)
     new.rename(out)
