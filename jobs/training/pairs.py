@@ -130,6 +130,17 @@ class HeldOut:
                 raise PairError(f"--held-out {file} has neither a question, query or input nor a text, pos or passages")
         return HeldOut(*(frozenset(text_digest(normalised(t)) for t in some) for some in (questions, texts)))
 
+    def refuse(self, questions: Iterable[str]) -> None:
+        """See that none of the questions to train on is held out.
+
+        Raises:
+            PairError: Some are; the message shows one.
+        """
+        if leaks := [q for q in questions if text_digest(normalised(q)) in self.questions]:
+            raise PairError(
+                f"{len(leaks)} questions to train on are in the held-out sets, as {leaks[0][:80]!r}: remove them"
+            )
+
     def leaks(self, pair: Pair) -> bool:
         """Whether the question of a pair is held out, or its text."""
         return (

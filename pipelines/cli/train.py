@@ -77,6 +77,9 @@ def decomposer(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    held_out: Annotated[
+        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+    ] = None,
     base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
     reward: Annotated[
         Path | None,
@@ -102,9 +105,13 @@ def decomposer(
 
     One question in ten is held out and measured, one in ten decides on early stop. Needs `quern[train]`.
     """
+    from quern.jobs.training.pairs import HeldOut
+
     training, runs, reading = _training("decomposer"), _training("run"), _training("graphs")
+    questions = reading.read_graphs(graphs)
+    HeldOut.read(held_out or []).refuse(g.question for g in questions)
     request = training.Request(
-        graphs=reading.read_graphs(graphs),
+        graphs=questions,
         out=out,
         base=base,
         settings=runs.Settings(
@@ -137,6 +144,9 @@ def aligner(
         Path, typer.Argument(help="JSON Lines of question, answer, passages; triplets of a teacher if any.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    held_out: Annotated[
+        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+    ] = None,
     base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
     steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
@@ -155,7 +165,10 @@ def aligner(
 
     One question in ten is held out and measured. Ask with `--set answer.triplets=4`. Needs `quern[train]`.
     """
+    from quern.jobs.training.pairs import HeldOut
+
     training, runs = _training("alignment"), _training("run")
+    HeldOut.read(held_out or []).refuse(c.question for c in training.read_cases(cases))
     request = training.Request(
         file=cases,
         out=out,

@@ -47,6 +47,7 @@ def test_what_cannot_be_trained_on_is_told(
     [
         ("decomposer", {"question": "Who?"}, "line 1 is no question with its sub-questions: it has no 'sub_questions'"),
         ("decomposer", {"question": "Who?", "sub_questions": []}, "graphs to learn from, of 1 questions"),
+        ("decomposer", {"question": "Who?", "sub_questions": []}, "1 questions to train on are in the held-out sets"),
         (
             "aligner",
             {"question": "Who?", "answer": "Ada"},
@@ -62,7 +63,8 @@ def test_what_a_language_model_cannot_be_trained_on_is_told(
 
     file, base = tmp_path / "rows.jsonl", write_tiny_llama(tmp_path / "base")
     file.write_text(json.dumps(row), "utf-8")
-    done = quern_here("train", command, file, "-o", tmp_path / "out", "--base", base)
+    held_out = ["--held-out", file] if "held-out" in told else []
+    done = quern_here("train", command, file, "-o", tmp_path / "out", "--base", base, *held_out)
     last = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 2
     assert one_sentence(last)
