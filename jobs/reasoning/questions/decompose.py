@@ -90,14 +90,15 @@ _DETAILS: Final = {
     "blank": "a sub-question is blank",
     "too_many": f"more than {MOST_SUB_QUESTIONS} sub-questions",
     "duplicate": "a sub-question is there twice",
-    "dangling": "a reference or a pair names a sub-question that is not there, or #k is no parent",
+    "dangling": "a reference or a pair names a sub-question that is not there",
     "cyclic": "the pairs make a circle",
 }
 
 
 def _sub_questions(output: Decomposition) -> tuple[SubQuestion, ...]:
-    """The output as sub-questions with their parents."""
-    parents: dict[int, list[int]] = {}
+    """The output as sub-questions with their parents: those of pairs, and those whose answers a text refers to."""
+    # A small model forgets pairs of its references, which say it all.
+    parents = {n: [int(k) for k in REFERENCE.findall(text)] for n, text in enumerate(output.sub_queries, 1)}
     for relation in output.parent_child:
         # A pair whose child is not there is put to the first one, so that the check sees it dangle.
         child = relation.child if 1 <= relation.child <= len(output.sub_queries) else 1
@@ -120,11 +121,12 @@ def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
         for r in output.parent_child
         if r.parent in new and r.child in new
     ]
-    return Decomposition(is_complex=True, sub_queries=[output.sub_queries[n - 1] for n in kept], parent_child=relations)
+    texts = [REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", output.sub_queries[n - 1]) for n in kept]
+    return Decomposition(is_complex=True, sub_queries=texts, parent_child=relations)
 
 
 DECOMPOSE: Final = Task(
-    "decompose", 15, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
+    "decompose", 16, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
 )
 
 

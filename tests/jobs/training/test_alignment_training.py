@@ -91,7 +91,7 @@ def write_cases(path: Path, count: int = 24) -> Path:
 
 def request(tmp_path: Path, out: str, file: Path, base: Path) -> Request:
     settings = Settings(steps=4, rate=5e-3, warm=1, every=2)
-    alignment = AlignmentSettings(samples=2, triplets=1, cold=4)
+    alignment = AlignmentSettings(samples=2, triplets=1, tokens=120, cold=4)
     return Request(file, tmp_path / out, str(base), settings, alignment, 2, 8, 2, "quern train aligner cases.jsonl")
 
 
