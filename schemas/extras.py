@@ -16,6 +16,7 @@ _EXTRAS: Final = {
     "ray": ("ray", "Ray"),
     "torch": ("torch", "torch"),
     "transformers": ("torch", "transformers"),
+    "peft": ("train", "peft"),
     "gguf": ("lm", "gguf"),
     "openvino_genai": ("lm", "OpenVINO GenAI"),
     "llguidance": ("lm", "llguidance"),

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from quern.jobs.models.folders import Model, ModelError, Pooling, read_model
 from quern.jobs.models.precision import import_openvino
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
+# What a graph gives: a vector per text, scores of a pair of texts, or a vector per token.
+Head = Pooling | Literal["pair"] | None
 
 # The configuration of the encoders that this module writes; what a file does not say is as here.
 _PLAIN = {
@@ -83,6 +85,18 @@ def token_graph(model: Model, trained: Weights) -> Any:
     return _graph(model, weights | dict(trained), config, None)
 
 
+def pair_graph(model: Model) -> Any:
+    """A graph of a cross-encoder, transformers' `BertForSequenceClassification`: scores of each class, (n, classes).
+
+    Beside the inputs of `convert` it takes `token_type_ids`: 0 for the question, 1 for the passage.
+
+    Raises:
+        ModelError: The weights cannot be read, or some are missing.
+    """
+    config = json.loads((model.transformer / "config.json").read_text("utf-8"))
+    return _graph(model, _read(next(model.transformer.glob("*.safetensors"))), config, "pair")
+
+
 def token_embeddings(model: Model) -> npt.NDArray[np.float32]:
     """The embeddings of a plain BERT's tokens without their context, shape (vocabulary, d).
 
@@ -95,10 +109,10 @@ def token_embeddings(model: Model) -> npt.NDArray[np.float32]:
     return next(iter(weights.values()))
 
 
-def _graph(model: Model, weights: Weights, config: Mapping[str, Any], pooling: Pooling | None) -> Any:
+def _graph(model: Model, weights: Weights, config: Mapping[str, Any], head: Head) -> Any:
     try:
         encoder = _Encoder(weights, int(config["num_attention_heads"]), float(config.get("layer_norm_eps", 1e-12)))
-        return encoder.graph(int(config["num_hidden_layers"]), pooling)
+        return encoder.graph(int(config["num_hidden_layers"]), head)
     except KeyError as error:
         raise ModelError(f"model {model.folder} has no {error.args[0]}: its weights are not those of a BERT") from error
 
@@ -148,29 +162,41 @@ class _Encoder:
     heads: int  # Heads of attention.
     epsilon: float  # What keeps a layer norm from dividing by 0.
 
-    def graph(self, layers: int, pooling: Pooling | None) -> Any:
+    def graph(self, layers: int, head: Head) -> Any:
         """Token ids and attention mask, int64 (n, tokens), to one vector per text, (n, d), not normalised.
 
-        Without a pooling there is one for each token, (n, tokens, d).
+        Without a head there is one for each token, (n, tokens, d); of pairs there are scores, (n, classes).
         """
         openvino, ops = import_openvino(), _ops()
-        ids = ops.parameter([-1, -1], np.int64, name="input_ids")
-        mask = ops.parameter([-1, -1], np.int64, name="attention_mask")
-        hidden = self._embedded(ids)
+        names = ["input_ids", "attention_mask", *(["token_type_ids"] if head == "pair" else [])]
+        inputs = {name: ops.parameter([-1, -1], np.int64, name=name) for name in names}
+        ids, mask = inputs["input_ids"], inputs["attention_mask"]
+        hidden = self._embedded(ids, inputs.get("token_type_ids"))
         look = _Look(self._visible(ids, mask), ops.constant(np.float32((self._dimension // self.heads) ** -0.5)))
         for number in range(layers):
             hidden = self._layer(f"encoder.layer.{number}.", hidden, look)
-        graph = openvino.Model([hidden if pooling is None else _pooled(hidden, mask, pooling)], [mask, ids], "bert")
-        for name, node in (("input_ids", ids), ("attention_mask", mask)):
+        if head == "pair":
+            hidden = self._classes(hidden)
+        elif head is not None:
+            hidden = _pooled(hidden, mask, head)
+        graph = openvino.Model([hidden], [mask, ids, *list(inputs.values())[2:]], "bert")
+        for name, node in inputs.items():
             node.output(0).tensor.set_names({name})
         return graph
+
+    def _classes(self, hidden: Any) -> Any:
+        """Scores of the classes by the first token, shapes (n, tokens, d) and (n, classes)."""
+        ops = _ops()
+        first = ops.gather(hidden, ops.constant(np.array([0])), ops.constant(np.int64(1)))
+        scores = self._linear("classifier", ops.tanh(self._linear("pooler.dense", first)))
+        return ops.squeeze(scores, ops.constant(np.array([1])))
 
     @property
     def _dimension(self) -> int:
         return int(self.weights["embeddings.LayerNorm.weight"].shape[0])
 
-    def _embedded(self, ids: Any) -> Any:
-        """Words, the first kind of segment, and places: each token's sum, shape (n, tokens, d)."""
+    def _embedded(self, ids: Any, segments: Any | None) -> Any:
+        """Words, kinds of segment, the first where none are given, and places: each token's sum, (n, tokens, d)."""
         ops, first = _ops(), np.int32(0)
         words, kinds, places = (
             self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "token_type", "position")
@@ -178,7 +204,10 @@ class _Encoder:
         tokens = ops.gather(ops.shape_of(ids), ops.constant(np.int64(1)), ops.constant(first))
         place = ops.unsqueeze(ops.range(ops.constant(first), tokens, ops.constant(np.int32(1)), "i32"), first)
         word = ops.gather(ops.constant(words), ops.convert(ids, "i32"), ops.constant(first))
-        total = ops.add(word, ops.constant(kinds[None, :1]))
+        kind = ops.constant(kinds[None, :1])
+        if segments is not None:
+            kind = ops.gather(ops.constant(kinds), ops.convert(segments, "i32"), ops.constant(first))
+        total = ops.add(word, kind)
         total = ops.add(total, ops.gather(ops.constant(places), place, ops.constant(first)))
         return self._normal("embeddings.LayerNorm", total)
 

@@ -104,7 +104,7 @@ class OpenVinoRunner:
         core = openvino.Core()
         try:
             graph = core.read_model(str(file))
-            self._queue = openvino.AsyncInferQueue(core.compile_model(graph, "CPU", _properties(precision, threads)))
+            self._queue = openvino.AsyncInferQueue(core.compile_model(graph, "CPU", properties(precision, threads)))
         except RuntimeError as error:
             raise ModelError(
                 f"converted model {file} cannot be loaded; delete its folder to convert it anew: {error}"
@@ -124,7 +124,8 @@ class OpenVinoRunner:
             self._queue.wait_all()
 
 
-def _properties(precision: Precision, threads: int) -> dict[str, object]:
+def properties(precision: Precision, threads: int) -> dict[str, object]:
+    """How OpenVINO is to run a graph: so many streams of one thread each."""
     return {
         "INFERENCE_PRECISION_HINT": precision,
         "INFERENCE_NUM_THREADS": threads,

@@ -3,7 +3,7 @@
 The loss of a window is the surprise at which line answers, or that none does; half of that at the words that do; a
 fifth of that at the kind of answer. In every fourth batch a line is read alone that decides a question of yes or no.
 Shared words tell yes from no in part, for writers avoid them; so these questions are drawn equally often at each share
-of words (`Decisions`). Checkpoints hold everything that the rest of a run depends on, so a run that was killed goes on.
+of words (`Decisions`).
 
 Source: Devlin et al., BERT, arXiv 1810.04805, 4.2 and 4.3 (spans, null answer); Loshchilov and Hutter, AdamW, arXiv
 1711.05101.
@@ -11,13 +11,12 @@ Source: Devlin et al., BERT, arXiv 1810.04805, 4.2 and 4.3 (spans, null answer);
 
 from __future__ import annotations
 
-import logging
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -29,7 +28,9 @@ from transformers import BertModel
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
 from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
+from quern.jobs.training.run import Run, Settings, autocast
 from quern.jobs.training.turned import names_of, turned
+from quern.schemas.digests import bytes_digest, settings_digest
 
 _INNER: Final = 128  # Width of the hidden layer of a head.
 _TOKENS: Final = 4096  # Of a batch, padding included.
@@ -41,9 +42,6 @@ _EVERY: Final = 4  # Batches, of which one is of single lines that decide.
 _DECISIONS: Final = 512  # Of which so many are sorted by length together.
 _SHARES: Final = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.8)  # Bounds of the shares of words, of about as many.
 _RAREST: Final = 5.0  # How much oftener than by chance the rarer of yes and no is drawn, at most.
-_LOGGED: Final = 50  # Batches between two lines of the log.
-
-log = logging.getLogger(__name__)
 
 
 class _Head(nn.Module):  # type: ignore[misc]
@@ -260,7 +258,7 @@ class Training:
     """A run."""
 
     files: Sequence[Path]  # Pages to train on; questions of a file that is named twice count twice.
-    out: Path  # Where the weights go; the checkpoint lies beside it.
+    out: Path  # Where the weights go; `OUT.training` beside it holds the checkpoint.
     steps: int  # Batches of the run.
     begin: Path | None = None  # A reader to go on from; None for the embedding model.
     rate: float = 1e-4  # The highest learning rate; it falls evenly to 0 after `warm` steps.
@@ -269,85 +267,65 @@ class Training:
     device: str = "cpu"  # `cpu` or `cuda`.
     saved: int = 250  # Steps between two checkpoints.
 
-    @property
-    def checkpoint(self) -> Path:
-        """The file that a killed run goes on from."""
-        return self.out.with_suffix(".checkpoint")
-
     def run(self) -> dict[str, float]:
         """Train, and write the weights.
 
         Raises:
             PageError: A file of pages cannot be read.
+            TrainingError: As of `Run.train`.
         """
         torch.manual_seed(self.seed)
         questions = read_pages(self.files)
-        layout = Layout()
         net = Net(read_model(DEFAULT_MODEL).transformer)
         if self.begin is not None:
             net.load_weights(self.begin)
-        net.to(self.device).train()
-        trained = [p for p in net.parameters() if p.requires_grad]
-        optimiser = torch.optim.AdamW(trained, lr=self.rate, fused=True)
-        done = self._resumed(net, optimiser)
-        losses: list[float] = []
-        started = time.monotonic()
-        for step, batch in enumerate(_batches(questions, layout, random.Random(f"{self.seed}/{done}")), done):
-            if step >= self.steps:
-                break
-            for group in optimiser.param_groups:
-                group["lr"] = self.rate * min((step + 1) / self.warm, 1 - step / self.steps)
-            with torch.autocast(self.device, torch.bfloat16):
-                lines = batch.right.shape[1] - 1
-                scores = net(*(t.to(self.device) for t in (batch.ids, batch.mask, batch.line)), lines)
-            loss = loss_of(scores, Batch(*(t.to(self.device) for t in vars(batch).values())))
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimiser.step()
-            losses.append(loss.item())
-            if (step + 1) % _LOGGED == 0:
-                rate = (step + 1 - done) / (time.monotonic() - started)
-                log.info(
-                    "step=%d of=%d loss=%.3f steps_a_second=%.2f",
-                    step + 1,
-                    self.steps,
-                    np.mean(losses[-_LOGGED:]),
-                    rate,
-                )
-            if (step + 1) % self.saved == 0:
-                self._save(net, optimiser, step + 1)
+        inputs = [*self.files, *([self.begin] if self.begin else [])]
+        run = Run(
+            net,
+            _Batches(questions, self.seed, self.saved),
+            _loss,
+            Settings(self.steps, self.rate, self.warm, self.seed, self.device, every=self.saved),
+            self.out.with_name(f"{self.out.name}.training"),
+            {"data": settings_digest([bytes_digest(file.read_bytes()) for file in inputs])},
+        )
+        outcome = run.train()
         save_file(net.cpu().weights(), self.out)
-        self.checkpoint.unlink(missing_ok=True)
-        return {"questions": len(questions), "steps": self.steps, "loss": float(np.mean(losses[-100:] or [0.0]))}
-
-    def _resumed(self, net: Net, optimiser: Any) -> int:
-        """The steps of a killed run that its checkpoint holds."""
-        if not self.checkpoint.exists():
-            return 0
-        held = torch.load(self.checkpoint, weights_only=True)
-        net.load_state_dict(held["net"])
-        optimiser.load_state_dict(held["optimiser"])
-        log.info("resumed from %s after %d steps", self.checkpoint, held["step"])
-        return int(held["step"])
-
-    def _save(self, net: Net, optimiser: Any, step: int) -> None:
-        """Write a checkpoint, whole or not at all, and the weights so far."""
-        new = self.checkpoint.with_suffix(".new")
-        torch.save({"net": net.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, new)
-        new.replace(self.checkpoint)
-        save_file(net.weights(), self.out)
+        run.finish()
+        return {"questions": len(questions), "steps": outcome.steps, "loss": outcome.loss}
 
 
-def _batches(questions: Sequence[Question], layout: Layout, chance: random.Random) -> Iterator[Batch]:
-    """Batches without end: windows of all questions in random order, again and again, and lines that decide."""
-    windows = _sorted_batches(_targets(questions, chance), layout, chance)
-    decisions = Decisions(questions)
-    alone = _sorted_batches(_decided(decisions, chance), layout, chance) if decisions else windows
-    n = 0
-    while True:
-        n += 1
-        yield next(alone if n % _EVERY == 0 else windows)
+def _loss(net: Net, batch: Batch) -> torch.Tensor:
+    device = next(net.parameters()).device
+    batch = Batch(*(values.to(device) for values in vars(batch).values()))
+    with autocast(device):
+        scores = net(batch.ids, batch.mask, batch.line, batch.right.shape[1] - 1)
+    return loss_of(scores, batch)
+
+
+class _Batches:
+    """The batch of each step: windows of all questions in random order, and every fourth of lines that decide.
+
+    The order is drawn anew after each checkpoint, so that a run that goes on from one draws the same.
+    """
+
+    def __init__(self, questions: Sequence[Question], seed: int, saved: int) -> None:
+        self._questions, self._seed, self._saved = questions, seed, saved
+        self._layout, self._decisions = Layout(), Decisions(questions)
+        self._drawn: Iterator[Batch] = iter(())
+
+    def __call__(self, step: int) -> Batch:
+        """The batch of `step`; steps are asked for in order, from a checkpoint on."""
+        if step % self._saved == 0:
+            self._drawn = self._draw(random.Random(f"{self._seed}/{step}"))
+        return next(self._drawn)
+
+    def _draw(self, chance: random.Random) -> Iterator[Batch]:
+        windows = _sorted_batches(_targets(self._questions, chance), self._layout, chance)
+        alone = windows
+        if self._decisions:
+            alone = _sorted_batches(_decided(self._decisions, chance), self._layout, chance)
+        for n in count(1):
+            yield next(alone if n % _EVERY == 0 else windows)
 
 
 def _targets(questions: Sequence[Question], chance: random.Random) -> Iterator[list[Target]]:

@@ -1,19 +1,23 @@
-"""Training of the models that Quern packages."""
+"""Training of rerankers, and of the models that Quern packages."""
 
 from __future__ import annotations
 
 import logging
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
+from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
+from quern.schemas.extras import MissingExtraError
 
-app = new_app("Train the models that answers are read with.")
+app = new_app("Train the models that passages are ranked and answers are read with.")
 log = logging.getLogger(__name__)
 
 
@@ -61,11 +65,221 @@ def lines(
     _report(training.Training(_files(pages), out, steps, rate=rate, seed=seed).run(), out, as_json=as_json)
 
 
+@app.command(
+    epilog="Examples:  quern train decomposer graphs.jsonl -o decomposer    "
+    "quern train decomposer graphs.jsonl -o better --base decomposer --reward WAREHOUSE --rate 1e-5 --steps 200"
+)
+def decomposer(
+    graphs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="JSON Lines of question, sub_questions, parent_child; StrategyQA, Break, FanOutQA as they are."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    held_out: Annotated[
+        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    reward: Annotated[
+        Path | None,
+        typer.Option(help="Warehouse: train by what the graphs' evidence is worth to the gold answers (GRPO)."),
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(help="Model that says how likely an answer is; the packaged one by default.")
+    ] = "",
+    recipes: Annotated[str, typer.Option(help="Recipes that retrieve evidence for the reward.")] = "dense,bm25",
+    group: Annotated[int, typer.Option(min=2, help="Graphs sampled of each question for the reward.")] = 8,
+    size: Annotated[int, typer.Option(min=1, help="Questions of a batch; 4 are enough with --reward.")] = 16,
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
+    steps: Annotated[int, typer.Option(min=1, help="Batches.")] = 400,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate; 1e-5 or so with --reward.")] = 5e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
+    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")] = 0,
+    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Train a language model that takes questions apart; resumes a killed run.
+
+    One question in ten is held out and measured, one in ten decides on early stop. Needs `quern[train]`.
+    """
+    from quern.jobs.training.pairs import HeldOut
+
+    training, runs, reading = _training("decomposer"), _training("run"), _training("graphs")
+    questions = reading.read_graphs(graphs)
+    HeldOut.read(held_out or []).refuse(g.question for g in questions)
+    request = training.Request(
+        graphs=questions,
+        out=out,
+        base=base,
+        settings=runs.Settings(
+            steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every, patience=patience
+        ),
+        size=size,
+        rank=rank,
+        measured=measured,
+        command=shlex.join(["quern", *sys.argv[1:]]),
+    )
+    if reward is None:
+        figures = training.train_supervised(request)
+    else:
+        from quern.pipelines.retrieve.passages import Passages
+        from quern.pipelines.retrieve.recipes import find_recipes
+
+        settings = training.GroupSettings(group=group, questions=size)
+        passages = Passages(cli.open_searcher(reward, None, None, None))
+        by = [passages.by(recipe, settings.passages) for recipe in find_recipes(recipes)]
+        figures = training.train_by_reward(request, judge, by, passages.embed, settings)
+    _figures(figures, out, as_json=as_json)
+
+
+@app.command(
+    epilog="Example:  quern train aligner cases.jsonl -o aligned --cold 200 --steps 400, with cases.jsonl of rows like "
+    '{"question": "...", "answer": "...", "passages": [{"title": "...", "text": "..."}]}'
+)
+def aligner(
+    cases: Annotated[
+        Path, typer.Argument(help="JSON Lines of question, answer, passages; triplets of a teacher if any.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
+    held_out: Annotated[
+        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
+    samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
+    triplets: Annotated[int, typer.Option(min=1, help="Most triplets of a passage.")] = 4,
+    size: Annotated[int, typer.Option(min=1, help="Questions of a batch.")] = 4,
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 2e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
+    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 50,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Train a language model that extracts triplets and answers with them; resumes a killed run.
+
+    One question in ten is held out and measured. Ask with `--set answer.triplets=4`. Needs `quern[train]`.
+    """
+    from quern.jobs.training.pairs import HeldOut
+
+    training, runs = _training("alignment"), _training("run")
+    HeldOut.read(held_out or []).refuse(c.question for c in training.read_cases(cases))
+    request = training.Request(
+        file=cases,
+        out=out,
+        base=base,
+        settings=runs.Settings(steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every),
+        alignment=training.AlignmentSettings(samples=samples, triplets=triplets, cold=cold),
+        size=size,
+        rank=rank,
+        measured=measured,
+        command=shlex.join(["quern", *sys.argv[1:]]),
+    )
+    _figures(training.train_aligner(request), out, as_json=as_json)
+
+
+def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json(figures)
+    else:
+        typer.echo("\n".join([*(f"{name}: {value:.4g}" for name, value in figures.items()), f"model: {out}"]))
+
+
+@app.command(
+    epilog="Examples:  quern train reranker -w WH -o reranker --held-out questions.jsonl    "
+    "quern train reranker --pairs labelled.jsonl --licence Apache-2.0 -o reranker --steps 140 --batch 4"
+)
+def reranker(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")
+    ] = None,
+    warehouse: Annotated[
+        Path | None,
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="QUERN_WAREHOUSE",
+            help="Warehouse whose synthetic queries are positives, and whose other chunks are negatives.",
+            parser=cli.warehouse_folder,
+        ),
+    ] = None,
+    pairs: Annotated[
+        list[Path] | None,
+        typer.Option(help="A labelled set in FlagEmbedding's format: query, pos, neg a line; repeatable."),
+    ] = None,
+    pairs_out: Annotated[
+        Path | None, typer.Option(help="Write all pairs to this file in FlagEmbedding's format, and do not train.")
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Questions and texts to measure with, which no pair may have; repeatable."),
+    ] = None,
+    licence: Annotated[str, typer.Option(help="Licence of the labelled sets, for the model card.")] = "not stated",
+    base: Annotated[str, typer.Option(help="An encoder, or reader: the packaged model with the reader's layers.")] = (
+        "reader"
+    ),
+    questions: Annotated[int, typer.Option(min=1, help="Most synthetic queries that are taken.")] = 2000,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of the run.")] = 600,
+    batch: Annotated[int, typer.Option(min=2, help="Questions of a batch.")] = 8,
+    hard: Annotated[int, typer.Option(min=0, help="Negatives of its own that a question is read with.")] = 4,
+    shared: Annotated[int, typer.Option(min=0, help="Positives of other questions that it is read with.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=16, help="Longest pair; texts are cut.")] = 128,
+    layers: Annotated[int, typer.Option(min=1, help="Layers of the base that are kept, the lowest.")] = 6,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
+    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
+    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for none.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    snapshot: cli.Snapshot = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a reranker for `rerank.model`, on a warehouse without labels, on labelled sets, or both.
+
+    A killed run goes on from its checkpoint. The result folder holds the model, the table of its pairs and a model
+    card. A tenth of the questions is not trained on; the model that ranks it best is kept.
+    """
+    if warehouse is None and not pairs:
+        raise TrainingError("name what to train on: a warehouse with -w, or a labelled set with --pairs")
+    if (out is None) == (pairs_out is None):
+        raise TrainingError("name the folder of the result with --out, or a file for the pairs with --pairs-out")
+    if out:
+        run, of = _training("run"), _training("reranker")
+    from quern.jobs.training.pairs import write_pairs
+    from quern.pipelines.train import train_reranker, training_pairs
+
+    searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
+    rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
+    if out is None:
+        write_pairs(rows, cast(Path, pairs_out))
+        typer.echo(f"{len(rows):,} pairs: {pairs_out}")
+        return
+    figures = train_reranker(
+        rows,
+        out.absolute(),
+        run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience),
+        of.Shape(batch, hard, shared, max_tokens, layers),
+        base,
+        licence,
+        shlex.join(["quern", *sys.argv[1:]]),
+    )
+    _report(figures, out, as_json=as_json)
+
+
 def _training(module: str) -> Any:
     try:
         return import_module(f"quern.jobs.training.{module}")
     except ModuleNotFoundError as error:
-        raise TrainingError(f"training needs {error.name}: run `make install-torch` and use .venv-torch") from error
+        raise MissingExtraError(
+            f"training needs {error.name}, which is not installed: pip install '.[train]' in the folder of Quern's "
+            "source, or run `make install-torch` and use .venv-torch"
+        ) from error
 
 
 def _files(pages: Sequence[Path]) -> list[Path]:

@@ -25,12 +25,13 @@ from quern.schemas.tables.queries import QUERIES
 from quern.schemas.tables.rejects import REJECTS
 from quern.schemas.tables.sources import SOURCES
 from quern.schemas.tables.timelines import TIMELINES
+from quern.schemas.tables.training_pairs import TRAINING_PAIRS
 from quern.schemas.tables.triplets import TRIPLETS
 
 __all__ = [
     "BUILDS", "CHUNKS", "COMMUNITIES", "DOCUMENTS", "EDGES", "ENTITIES", "EVENTS", "IMAGES", "NODES", "NO_LOSS",
-    "PAGES", "QUERIES", "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRIPLETS", "VECTOR", "WARNINGS",
-    "Table", "declared",
+    "PAGES", "QUERIES", "REJECTS", "SOURCES", "TABLES", "TIMELINES", "TIMESTAMP", "TRAINING_PAIRS", "TRIPLETS",
+    "VECTOR", "WARNINGS", "Table", "declared",
 ]  # fmt: skip
 
 

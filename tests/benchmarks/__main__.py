@@ -39,6 +39,7 @@ from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.reading import benchmark_reading
 from tests.benchmarks.refusal import benchmark_refusal
+from tests.benchmarks.reranking import benchmark_reranking
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.runtimes import benchmark_runtimes
@@ -58,7 +59,7 @@ _HELP = (
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
     "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
     "shared sets; "
-    "decomposition: questions taken apart by rule against people's, of --folder; "
+    "decomposition: questions taken apart by rule, and by --model, against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers; "
@@ -82,6 +83,7 @@ _HELP = (
     "reading: the packaged reader on pages of held-out genres, or on files given with --reading; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
+    "reranking: recall and nDCG of --questions on --warehouse with the reranker --model and without, and its cost; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
     "file --model, with --prompts of 800 tokens and 60 written; "
@@ -125,6 +127,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         options.nodes, options.warehouse or (), min(3, options.repeats)
     ),
     "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
+    "reranking": lambda options: benchmark_reranking(options.warehouse[0], options.questions, str(options.model)),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
     "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
     "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
@@ -138,10 +141,11 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
 }
+_OF_RERANKING = [("reranking", option) for option in ("warehouse", "questions", "model")]
 # Those that read --folder.
 _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
-    "decomposition": lambda options: benchmark_decomposition(options.folder),
+    "decomposition": lambda options: benchmark_decomposition(options.folder, options.model, options.prompts),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
 }
@@ -199,8 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="append",
         help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
     )
-    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes: how many")
+    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition, reranking: a folder")
+    parser.add_argument("--prompts", type=int, default=100, help="of runtimes, decomposition: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(
@@ -209,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
     )
-    parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
+    parser.add_argument("--questions", type=Path, help="of retrieval, reranking: JSONL with the field question")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of domains, scale: settings")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -219,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
-    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), ("runtimes", "model")):
+    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), ("runtimes", "model"), *_OF_RERANKING):
         if options.benchmark == name and not getattr(options, needed):
             parser.error(f"{name} needs --{needed}")
     if options.benchmark in _SYNTHETIC:

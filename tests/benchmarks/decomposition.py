@@ -1,42 +1,60 @@
-"""Questions taken apart by rule against people's decompositions: valid graphs, and the number of sub-questions.
+"""Questions taken apart against people's decompositions: valid graphs, numbers of sub-questions, and edges.
 
-A folder holds `strategyqa_train.jsonl` (`sub_questions`), `fanoutqa.jsonl` (`decomposition`) and
-`break_high_level.jsonl` (`operators` of QDMR; those that look something up are counted: select, project, boolean). A
-question that is not taken apart counts as one; golds above six count as six, the most that a decomposition may have.
+A folder holds `strategyqa_train.jsonl`, `fanoutqa.jsonl` and `break_high_level.jsonl`. Whole sets are taken apart by
+rule; the parts that `quern train decomposer` holds out by rule and, if one is named, by a model, with 95 % intervals.
+A question that is not taken apart counts as one; golds above six count as six, the most that a decomposition may have.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
 
-from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, fault_of_plan, parts
+import numpy as np
 
-_LOOKS_UP: Final = ("select", "project", "boolean")
-_GOLD: Final[dict[str, Callable[[dict[str, Any]], int]]] = {
-    "strategyqa_train": lambda row: len(row["sub_questions"]),
-    "break_high_level": lambda row: sum(o in _LOOKS_UP for o in ast.literal_eval(row["operators"])),
-    "fanoutqa": lambda row: len(row["decomposition"]),
-}
+from quern.jobs.reasoning.questions.parts import Plan, parts
+from quern.jobs.training.graphs import Graph, edge_f1, measures, read_graphs
+from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
+
+_RESAMPLES = 2000
 
 
-def benchmark_decomposition(folder: Path) -> dict[str, float]:
-    """Shares of valid graphs, of right numbers of sub-questions and of those within one, and questions a second."""
+def benchmark_decomposition(folder: Path, model: Path | None = None, most: int = 100) -> dict[str, float]:
+    """Figures of each set by rule, and of the first `most` held-out questions of each by rule and by `model`."""
     figures: dict[str, float] = {}
-    for name, gold in _GOLD.items():
-        with (folder / f"{name}.jsonl").open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in lines]
+    loaded = None
+    if model:  # Needs PyTorch, which other benchmarks do without.
+        from quern.jobs.training.decomposer import decompose
+        from quern.jobs.training.language_model import LanguageModel
+
+        loaded = LanguageModel(str(model), 1, 0)
+    for name in ("strategyqa_train", "break_high_level", "fanoutqa"):
+        golds = read_graphs([folder / f"{name}.jsonl"])
         started = time.process_time()
-        subs = [parts(row["question"]) for row in rows]
+        plans = [Plan(g.question, parts(g.question)) for g in golds]
         seconds = time.process_time() - started
-        off = [abs(max(1, len(s)) - min(MOST_SUB_QUESTIONS, max(1, gold(r)))) for s, r in zip(subs, rows, strict=True)]
-        figures[f"{name}, valid"] = sum(fault_of_plan(s) is None for s in subs) / len(rows)
-        figures[f"{name}, taken apart"] = sum(bool(s) for s in subs) / len(rows)
-        figures[f"{name}, right number"] = sum(n == 0 for n in off) / len(rows)
-        figures[f"{name}, within one"] = sum(n <= 1 for n in off) / len(rows)
-        figures[f"{name}, a second"] = len(rows) / max(seconds, 1e-9)
+        whole = measures(golds, plans)
+        figures |= {f"{name}, {of}": float(whole[of].mean()) for of in ("valid", "right number", "within one")}
+        figures[f"{name}, taken apart"] = sum(p.is_complex for p in plans) / len(plans)
+        figures[f"{name}, a second"] = len(golds) / max(seconds, 1e-9)
+        held = [n for n, g in enumerate(golds) if g.part == "held-out"][:most]
+        figures |= _held_out(f"{name} held out, rule", [golds[n] for n in held], [plans[n] for n in held])
+        if loaded is not None:
+            ours, reasons = decompose(loaded, [golds[n].question for n in held])
+            figures |= _held_out(f"{name} held out, model", [golds[n] for n in held], ours)
+            figures |= {f"{name} held out, model, {reason}": count / len(held) for reason, count in reasons.items()}
+    return figures
+
+
+def _held_out(name: str, golds: list[Graph], plans: list[Plan]) -> dict[str, float]:
+    values = measures(golds, plans)
+    shares = ("valid", "right number", "within one")
+    interval = statistic_intervals(
+        lambda at: [*(float(values[of][at].mean()) for of in shares), edge_f1(values["edges"][at])],
+        len(golds), _RESAMPLES, 0.95, SEED,
+    )  # fmt: skip
+    figures = {f"{name}, questions": float(len(golds))}
+    for n, of in enumerate((*shares, "edge F1")):
+        ends = zip(("", ", low", ", high"), (interval.mean, interval.low, interval.high), strict=True)
+        figures |= {f"{name}, {of}{end}": float(np.asarray(value)[n]) for end, value in ends}
     return figures

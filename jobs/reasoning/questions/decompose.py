@@ -44,10 +44,9 @@ class Decomposition(BaseModel):
     )
 
 
+# The question stands last: what is before it is the same for all, which a runtime computes once.
 PROMPT = """\
 You take a question apart into the questions that must be answered first.
-
-Question: {{ question }}
 
 Most questions ask one thing: for these is_complex is false and both lists are empty.
 A question is complex where it asks several things, compares two things, sets two events in order, or asks about
@@ -57,6 +56,8 @@ pronouns, and is no repetition of another. Where one needs the answer of an earl
 answer of the k-th sub-question, and list the pair in parent_child. Parents come before children; there is no circle.
 
 Return JSON: {"is_complex": true or false, "sub_queries": ["..."], "parent_child": [{"parent": 1, "child": 2}]}
+
+Question: {{ question }}
 """
 
 
@@ -89,14 +90,15 @@ _DETAILS: Final = {
     "blank": "a sub-question is blank",
     "too_many": f"more than {MOST_SUB_QUESTIONS} sub-questions",
     "duplicate": "a sub-question is there twice",
-    "dangling": "a reference or a pair names a sub-question that is not there, or #k is no parent",
+    "dangling": "a reference or a pair names a sub-question that is not there",
     "cyclic": "the pairs make a circle",
 }
 
 
 def _sub_questions(output: Decomposition) -> tuple[SubQuestion, ...]:
-    """The output as sub-questions with their parents."""
-    parents: dict[int, list[int]] = {}
+    """The output as sub-questions with their parents: those of pairs, and those whose answers a text refers to."""
+    # A small model forgets pairs of its references, which say it all.
+    parents = {n: [int(k) for k in REFERENCE.findall(text)] for n, text in enumerate(output.sub_queries, 1)}
     for relation in output.parent_child:
         # A pair whose child is not there is put to the first one, so that the check sees it dangle.
         child = relation.child if 1 <= relation.child <= len(output.sub_queries) else 1
@@ -119,11 +121,12 @@ def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
         for r in output.parent_child
         if r.parent in new and r.child in new
     ]
-    return Decomposition(is_complex=True, sub_queries=[output.sub_queries[n - 1] for n in kept], parent_child=relations)
+    texts = [REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", output.sub_queries[n - 1]) for n in kept]
+    return Decomposition(is_complex=True, sub_queries=texts, parent_child=relations)
 
 
 DECOMPOSE: Final = Task(
-    "decompose", 15, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
+    "decompose", 16, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
 )
 
 
@@ -134,10 +137,10 @@ def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
         GeneratorError: The model cannot be asked any more.
     """
     done = reasoner.run(DECOMPOSE, [QuestionInput(q) for q in questions])
-    return [_plan(q, d.output) for q, d in zip(questions, done, strict=True)]
+    return [plan_of(q, d.output) for q, d in zip(questions, done, strict=True)]
 
 
-def _plan(question: str, output: Decomposition) -> Plan:
+def plan_of(question: str, output: Decomposition) -> Plan:
     """The plan in an order in which parents come first; terminal where the graph does not hold."""
     by_rule = parts(question)
     if [s.text for s in by_rule] == output.sub_queries:

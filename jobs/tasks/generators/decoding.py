@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+SHARED: Final = 32  # Fewest tokens that all prompts of a batch begin with which are worth a pass of their own.
+
 # JSON as models have read it most: one blank after colon and comma, none elsewhere. Free blanks let a small model
 # write nothing else until it is cut off.
 _JSON_STYLE: Final[Any] = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -47,6 +49,16 @@ class Continuation:
             self.matcher.consume_token(token)
             self.ended = bool(self.matcher.is_stopped())
         return not self.ended and len(self.tokens) < self.most
+
+
+def shared_length(prompts: Sequence[Sequence[int]]) -> int:
+    """How many tokens all prompts begin with, short of the whole of the shortest."""
+    first, last = (
+        min(map(list, prompts)),
+        max(map(list, prompts)),
+    )  # Whatever these share, those between them in order share too.
+    most = min(map(len, prompts)) - 1
+    return next((n for n in range(most) if first[n] != last[n]), max(0, most))
 
 
 class Guide:
@@ -97,15 +109,25 @@ class Decoder:
         import torch
 
         for row in rows:
-            row.dice = self._dice()
+            row.dice = row.dice or self._dice()
         active, device = list(rows), self._model.device
-        longest = max(len(row.prompt) for row in active)
+        shared, cache = shared_length([row.prompt for row in active]), None
+        if shared >= SHARED and len(active) > 1:
+            # What all prompts begin with is read once: instructions, and examples with their answers.
+            prefix = torch.tensor([active[0].prompt[:shared]], device=device)
+            with torch.inference_mode():
+                cache = self._model(input_ids=prefix, use_cache=True, logits_to_keep=1).past_key_values
+                cache.batch_repeat_interleave(len(active))
+        else:
+            shared = 0
+        longest = max(len(row.prompt) for row in active) - shared
         step = torch.full((len(active), longest), self._pad, device=device)
         seen = torch.zeros_like(step)
         for n, row in enumerate(active):
-            step[n, longest - len(row.prompt) :] = torch.tensor(row.prompt, device=device)
-            seen[n, longest - len(row.prompt) :] = 1
-        cache: Any = None
+            own = row.prompt[shared:]
+            step[n, longest - len(own) :] = torch.tensor(own, device=device)
+            seen[n, longest - len(own) :] = 1
+        seen = torch.cat([torch.ones(len(active), shared, dtype=seen.dtype, device=device), seen], dim=1)
         while active:
             positions = (seen.cumsum(1) - 1).clamp(min=0)[:, -step.shape[1] :]
             with torch.inference_mode():

@@ -84,8 +84,6 @@ def test_chunks_cover_the_text_in_order_and_within_the_limit(text, limit, overla
     assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
 
 
-
-
 @pytest.mark.parametrize("tokenizer", [BERT, BYTES])
 def test_a_chunk_that_begins_with_a_line_has_its_indentation(tokenizer):
     text = "def turn(stone):\n" + "".join(f"    stone.turn({n})\n" for n in range(60))
@@ -134,8 +132,6 @@ def test_the_end_of_a_document_is_no_scrap():
 def test_chinese_is_cut_at_the_end_of_a_sentence_and_else_between_characters():
     assert chunks("今天天气很好。我们去公园玩吧！你来吗", 12)[0] == "今天天气很好。"
     assert sorted(map(len, chunks("天" * 30, 12))) == [8, 10, 12]
-
-
 
 
 THAI = "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย"

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed
+from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed, plan_of
 from quern.jobs.reasoning.questions.parts import Plan, SubQuestion, comparison, parts
 from quern.jobs.tasks.prompts import QuestionInput
 from quern.jobs.tasks.runner import Reasoner
@@ -112,6 +112,16 @@ def test_a_plan_of_a_model_that_does_not_hold_is_refused(
     checked = DECOMPOSE.check(QuestionInput("When was A born?"), said)
     assert checked.good is None
     assert [p.reason for p in checked.problems] == [reason]
+
+
+def test_a_reference_makes_a_parent_and_is_renumbered_where_a_sub_question_is_dropped() -> None:
+    texts = ["Is it raining somewhere?", "Which plant makes the tubing?", "Who manages #2?"]
+    said = Decomposition(is_complex=True, sub_queries=texts, parent_child=[])
+    question = "Who manages the plant that makes the tubing?"
+    checked = DECOMPOSE.check(QuestionInput(question), said)
+    assert checked.good is not None
+    plan = plan_of(question, checked.good)
+    assert [(s.text, s.parents) for s in plan.sub_questions] == [(texts[1], ()), ("Who manages #1?", (1,))]
 
 
 def test_hostile_questions_are_read_in_no_time() -> None:

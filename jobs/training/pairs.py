@@ -1,0 +1,164 @@
+"""Questions with texts that answer them and texts that do not: reading, writing, and the check for leaks.
+
+A file has FlagEmbedding's format, a JSON object a line: `{"query": ..., "pos": [...], "neg": [...]}`.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quern.indexes.storage import write_whole
+from quern.schemas.digests import text_digest
+from quern.schemas.errors import QuernError
+from quern.schemas.tables.training_pairs import NEGATIVE, POSITIVE
+
+
+class PairError(QuernError):
+    """Training pairs that cannot be read or used; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question and a text; the columns of the table `training_pairs`."""
+
+    question: str
+    text: str
+    label: str
+    source: str
+    origin: str
+    votes: int | None = None
+
+    @property
+    def pair_id(self) -> str:
+        """Digest of the normalised question and text."""
+        return text_digest(normalised(self.question), normalised(self.text))
+
+    def row(self) -> dict[str, Any]:
+        """The pair as a row of the table."""
+        return {"pair_id": self.pair_id, **vars(self)}
+
+
+@dataclass
+class Group:
+    """A question with its texts."""
+
+    question: str
+    positives: list[str] = field(default_factory=list)
+    negatives: list[str] = field(default_factory=list)
+
+
+def normalised(text: str) -> str:
+    """A text without case, punctuation and spacing, by which equal content is told."""
+    words = "".join(c if c.isalnum() else " " for c in unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(words.split())
+
+
+def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Each question and text once, as the first pair of them says."""
+    seen: set[str] = set()
+    for pair in pairs:
+        if (key := pair.pair_id) not in seen:
+            seen.add(key)
+            yield pair
+
+
+def grouped(pairs: Iterable[Pair]) -> list[Group]:
+    """The questions of pairs that have a positive, in the order of their first pairs."""
+    groups: dict[str, Group] = {}
+    for pair in pairs:
+        group = groups.setdefault(normalised(pair.question), Group(pair.question))
+        (group.positives if pair.label == POSITIVE else group.negatives).append(pair.text)
+    return [group for group in groups.values() if group.positives]
+
+
+def read_pairs(file: Path) -> list[Pair]:
+    """The pairs of a labelled set in FlagEmbedding's format.
+
+    Raises:
+        PairError: The file cannot be read, or a line is not of the format.
+    """
+    pairs = []
+    for number, value in _lines(file):
+        parts = [value.get("query"), value.get("pos"), value.get("neg", [])]
+        texts = [*parts[1], *parts[2]] if isinstance(parts[1], list) and isinstance(parts[2], list) else [None]
+        if not all(isinstance(text, str) and text.strip() for text in [parts[0], *texts]) or not parts[1]:
+            raise PairError(
+                f'{file}:{number}: write {{"query": "...", "pos": ["..."], "neg": ["..."]}}, with a text in pos'
+            )
+        for label, some in ((POSITIVE, parts[1]), (NEGATIVE, parts[2])):
+            pairs += [Pair(parts[0], text, label, "labelled", file.name) for text in some]
+    return pairs
+
+
+def write_pairs(pairs: Iterable[Pair], file: Path) -> None:
+    """Write pairs to `file` in FlagEmbedding's format, with which FlagEmbedding trains too."""
+    lines = [{"query": g.question, "pos": g.positives, "neg": g.negatives} for g in grouped(pairs)]
+    write_whole(file, lambda path: _write(lines, path))
+
+
+def _write(lines: Sequence[Mapping[str, Any]], path: Path) -> None:
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Questions and texts that a model is to be measured with, as normalised texts' digests."""
+
+    questions: frozenset[str]
+    texts: frozenset[str]
+
+    @staticmethod
+    def read(files: Iterable[Path]) -> HeldOut:
+        """What evaluation sets hold: questions (`question`, `query`, `input`) and texts (`text`, `pos`, `passages`).
+
+        Raises:
+            PairError: A file cannot be read or has none of them.
+        """
+        questions, texts = set[str](), set[str]()
+        for file in files:
+            before = len(questions) + len(texts)
+            for _, value in _lines(file):
+                questions.update(str(value[key]) for key in ("question", "query", "input") if value.get(key))
+                passages = [p.get("text") if isinstance(p, dict) else p for p in value.get("passages") or []]
+                texts.update(text for text in [value.get("text"), *(value.get("pos") or []), *passages] if text)
+            if len(questions) + len(texts) == before:
+                raise PairError(f"--held-out {file} has neither a question, query or input nor a text, pos or passages")
+        return HeldOut(*(frozenset(text_digest(normalised(t)) for t in some) for some in (questions, texts)))
+
+    def refuse(self, questions: Iterable[str]) -> None:
+        """See that none of the questions to train on is held out.
+
+        Raises:
+            PairError: Some are; the message shows one.
+        """
+        if leaks := [q for q in questions if text_digest(normalised(q)) in self.questions]:
+            raise PairError(
+                f"{len(leaks)} questions to train on are in the held-out sets, as {leaks[0][:80]!r}: remove them"
+            )
+
+    def leaks(self, pair: Pair) -> bool:
+        """Whether the question of a pair is held out, or its text."""
+        return (
+            text_digest(normalised(pair.question)) in self.questions or text_digest(normalised(pair.text)) in self.texts
+        )
+
+
+def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                value = json.loads(line)
+                if not isinstance(value, dict):
+                    raise PairError(f"{file}:{number}: not a JSON object")
+                yield number, value
+    except (OSError, UnicodeDecodeError) as error:
+        raise PairError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except json.JSONDecodeError as error:
+        raise PairError(f"{file}:{number}: not JSON: {error.msg}") from error

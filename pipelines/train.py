@@ -1,0 +1,174 @@
+"""Training of a reranker on a corpus: pairs from its own queries and from labelled sets, checked, then trained on.
+
+A negative is a chunk that could be taken for an answer (the fusion's best, another chunk of the document, the chunk of
+a neighbouring query) and that all judges say is none. The judges need no language model.
+
+Source: Xinyu AI Search, section 3.5 (hard negatives from the top 300, other chunks, by vote).
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.keys import positions_in
+from quern.indexes.stage_writers import StageWriter
+from quern.jobs.audit.validation import audit
+from quern.jobs.models.reader import Passage, Reader
+from quern.jobs.reasoning.answering.inputs import spans
+from quern.jobs.text.stems import content_words
+from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import cut
+from quern.pipelines.retrieve.recipes.hybrid import hybrid
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.contract.expectations import Limits
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import AuditSettings
+from quern.schemas.tables.training_pairs import NEGATIVE, POSITIVE, TRAINING_PAIRS
+
+_DEPTH: Final = 300  # Best of the fusion that negatives are drawn from (Xinyu AI Search, 3.5).
+_DRAWN: Final = 3  # Candidates of each source that are judged.
+_SEARCHED: Final = 256  # Questions that are searched at once.
+_JUDGES: Final = 3
+
+log = logging.getLogger(__name__)
+
+
+def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pair]:
+    """Pairs of a corpus without labels: its kept queries with their chunks, and judged negatives.
+
+    Args:
+        searcher: The snapshot.
+        most: Queries that are taken, by the digest of their ids: the same ones on every machine.
+        seed: Of the draws of negatives.
+    """
+    columns = ["query_id", "chunk_id", "question", "answer", "kept"]
+    rows = [r for b in searcher.snapshot.stage("queries").batches(columns) for r in b.to_pylist() if r["kept"]]
+    chosen = sorted(rows, key=lambda r: text_digest(r["query_id"]))[:most]
+    reader = Reader.load()
+    for start in range(0, len(chosen), _SEARCHED):
+        yield from _mined(searcher, reader, chosen[start : start + _SEARCHED], seed)
+
+
+def _mined(searcher: Searcher, reader: Reader, rows: Sequence[dict[str, Any]], seed: int) -> Iterator[Pair]:
+    """The pairs of some queries."""
+    graph, batch = searcher.graph, Batch(searcher, [r["question"] for r in rows])
+    chunk_ids = graph.chunks.keys.to_pylist()
+    own = positions_in(graph.chunks.keys, pa.array([r["chunk_id"] for r in rows])).tolist()
+    best, documents, owner = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk, graph.nodes.owner
+    candidates: list[list[tuple[int, str]]] = []
+    for n, (row, at) in enumerate(zip(rows, own, strict=True)):
+        chance = random.Random(f"{seed}/{row['query_id']}")
+        near = np.unique(owner[graph.edges[np.flatnonzero(owner == at)].indices])
+        kinds = {
+            "fusion": best.chunk[best.question == n],
+            "document": np.flatnonzero(documents == documents[at]),
+            "graph": near,
+        }
+        drawn: dict[int, str] = {}
+        for source, places in kinds.items():
+            fresh = [p for p in places.tolist() if p != at and p not in drawn]
+            drawn |= dict.fromkeys(chance.sample(fresh, min(_DRAWN, len(fresh))), source)
+        candidates.append(list(drawn.items()))
+    wanted = {chunk_ids[p] for p in own} | {chunk_ids[p] for some in candidates for p, _ in some}
+    table = searcher.snapshot.table("chunks").lookup("chunk_id", sorted(wanted), ["chunk_id", "title", "text"])
+    chunks = {r["chunk_id"]: r for r in table.to_pylist()}
+    cosines = batch.vectors @ graph.chunks.vectors.T
+    for n, (row, at, some) in enumerate(zip(rows, own, candidates, strict=True)):
+        yield Pair(row["question"], _shown(chunks[row["chunk_id"]]), POSITIVE, "queries", row["chunk_id"])
+        for place, source in some:
+            chunk = chunks[chunk_ids[place]]
+            votes = (
+                int(cosines[n, place] < cosines[n, at])  # The embedder: farther than the chunk that answers.
+                + int(not content_words(row["answer"]) <= content_words(chunk["text"]))  # Words of the answer lack.
+            )
+            # The reader costs the most, and one vote against is enough.
+            if votes == _JUDGES - 1 and _none_answers(reader, row["question"], chunk):
+                yield Pair(row["question"], _shown(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
+
+
+def _none_answers(reader: Reader, question: str, chunk: dict[str, Any]) -> bool:
+    """Whether the reader holds it more likely that no line of a chunk answers than that one does."""
+    lines = [chunk["text"][start:end] for start, end in spans(chunk["text"])]
+    reading = reader.read(question, [Passage(chunk["title"] or "", lines)])
+    odds = [line.odds for of in reading.lines for line in of if line is not None]
+    return not odds or bool(np.logaddexp.reduce(odds) < 0)
+
+
+def _shown(chunk: dict[str, Any]) -> str:
+    """A chunk as rerankers see it."""
+    return f"{chunk['title']}\n{chunk['text']}" if chunk["title"] else str(chunk["text"])
+
+
+def training_pairs(
+    searcher: Searcher | None, labelled: Sequence[Path], held_out: Sequence[Path], most: int, seed: int = 0
+) -> list[Pair]:
+    """Pairs of labelled sets and of a corpus, each once; those of the corpus that leak are dropped and counted.
+
+    Raises:
+        PairError: A labelled pair leaks from a held-out set, or a file cannot be read.
+    """
+    kept_apart = HeldOut.read(held_out)
+    pairs = [pair for file in labelled for pair in read_pairs(file)]
+    if leaks := [pair for pair in pairs if kept_apart.leaks(pair)]:
+        files = ", ".join(sorted({pair.origin for pair in leaks}))
+        raise PairError(
+            f"{len({pair.question for pair in leaks})} questions of {files} leak from the held-out sets, as "
+            f"{leaks[0].question[:80]!r}: their question or a text of theirs stands there; remove them"
+        )
+    mined = list(warehouse_pairs(searcher, most, seed)) if searcher else []
+    clean = [pair for pair in mined if not kept_apart.leaks(pair)]
+    pairs = list(distinct([*pairs, *clean]))
+    counts = Counter(f"{pair.source}_{pair.label}" for pair in pairs)
+    told = " ".join(f"{name}={count}" for name, count in sorted(counts.items()))
+    log.info("training_pairs out=%d leaked=%d %s", len(pairs), len(mined) - len(clean), told)
+    return pairs
+
+
+def write_table(pairs: Sequence[Pair], file: Path) -> None:
+    """Write the table `training_pairs`, and audit it.
+
+    Raises:
+        PairError: Its audit fails.
+    """
+    with StageWriter(file, TRAINING_PAIRS) as writer:
+        for pair in pairs:
+            writer.add(pair.row())
+    found = audit({TRAINING_PAIRS.name: writer.stage()}, {}, Limits(AuditSettings(), datetime.now(UTC)))
+    if failures := found.failures():
+        raise PairError(f"the audit of {file} fails: {'; '.join(f'{f.expectation}: {f.observed}' for f in failures)}")
+
+
+def train_reranker(
+    pairs: Sequence[Pair], out: Path, settings: Any, shape: Any, base: str, licence: str, command: str
+) -> dict[str, float]:
+    """Train a reranker on pairs; the folder `out` also gets the table of them.
+
+    Args:
+        pairs: As `training_pairs` has them.
+        out: The folder of the result.
+        settings: `jobs.training.run.Settings`.
+        shape: `jobs.training.reranker.Shape`.
+        base: A model, or `reader`.
+        licence: That of the labelled pairs, for the model card.
+        command: What makes the model again.
+    """
+    reranker = import_module("quern.jobs.training.reranker")  # Torch takes seconds to import.
+    table = out.with_name(f"{out.name}.training") / f"{TRAINING_PAIRS.name}.parquet"
+    write_table(pairs, table)
+    counts = Counter("the warehouse" if p.source != "labelled" else p.origin for p in pairs)
+    data = [(name, "as its documents" if name == "the warehouse" else licence, n) for name, n in counts.items()]
+    figures: dict[str, float] = reranker.train(
+        grouped(pairs), out, settings, shape, base, data, command, beside=[table]
+    )
+    return figures

@@ -1,0 +1,81 @@
+"""Training pairs: FlagEmbedding's format both ways, one label a pair, and leaks told by content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs, write_pairs
+from quern.pipelines.train import training_pairs, write_table
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+LABELLED = {"query": "What does it cost?", "pos": ["It costs 4 crowns."], "neg": ["The ferry is red.", "It rains."]}
+
+
+def test_pairs_are_written_as_they_were_read(tmp_path: Path) -> None:
+    more = {"query": "Who steers?", "pos": ["Ada steers.", "Ada is the pilot."], "neg": []}
+    pairs = read_pairs(write(tmp_path / "a.jsonl", LABELLED, more))
+    write_pairs(pairs, tmp_path / "b.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "b.jsonl").read_text("utf-8").splitlines()] == [LABELLED, more]
+
+
+def test_a_question_and_a_text_have_one_label_whatever_their_case_and_punctuation(tmp_path: Path) -> None:
+    again = {"query": "what does it cost", "pos": ["it  costs 4 crowns"], "neg": ["It costs 4 crowns!", "Fog."]}
+    (group,) = grouped(distinct(read_pairs(write(tmp_path / "a.jsonl", LABELLED, again))))
+    assert (group.positives, group.negatives) == (["It costs 4 crowns."], ["The ferry is red.", "It rains.", "Fog."])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"query": "Who?"}', "a.jsonl:2: write"),
+        ('{"query": "Who?", "pos": []}', "a.jsonl:2: write"),
+        ('{"query": "", "pos": ["Ada."]}', "a.jsonl:2: write"),
+        ('{"query": "Who?", "pos": "Ada."}', "a.jsonl:2: write"),
+        ("[1]", "a.jsonl:2: not a JSON object"),
+        ("{", "a.jsonl:2: not JSON"),
+    ],
+)
+def test_a_line_of_another_format_is_named(tmp_path: Path, line: str, told: str) -> None:
+    file = write(tmp_path / "a.jsonl", LABELLED)
+    file.write_text(file.read_text("utf-8") + line + "\n", "utf-8")
+    with pytest.raises(PairError, match=told):
+        read_pairs(file)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "WHAT does it cost"},
+        {"input": "What does it cost?", "passages": [{"text": "Other."}]},
+        {"doc_id": "1", "text": "It costs 4 crowns"},
+        {"input": "Other?", "passages": [{"text": "It rains!"}]},
+    ],
+)
+def test_a_labelled_pair_that_leaks_is_refused(tmp_path: Path, row: dict[str, object]) -> None:
+    labelled, held_out = write(tmp_path / "a.jsonl", LABELLED), write(tmp_path / "held.jsonl", row)
+    with pytest.raises(PairError, match=r"1 questions of a\.jsonl leak from the held-out sets, as 'What does it cost"):
+        training_pairs(None, [labelled], [held_out], 10)
+    other = write(tmp_path / "other.jsonl", {"question": "Who steers?", "text": "Ada steers."})
+    assert len(training_pairs(None, [labelled], [other], 10)) == 3
+
+
+def test_a_held_out_file_without_questions_and_texts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PairError, match="has neither a question"):
+        HeldOut.read([write(tmp_path / "held.jsonl", {"name": "x"})])
+
+
+def test_the_table_is_audited(tmp_path: Path) -> None:
+    right = Pair("Who?", "Ada.", "positive", "labelled", "a.jsonl")
+    write_table([right], tmp_path / "right.parquet")
+    with pytest.raises(PairError, match="label in_set: 1 of 2 unexpected, such as perhaps"):
+        write_table([right, Pair("Who?", "Bo.", "perhaps", "labelled", "a.jsonl")], tmp_path / "wrong.parquet")
+    with pytest.raises(PairError, match="unique_keys: 2 of 2 unexpected"):
+        write_table([right, right], tmp_path / "twice.parquet")
