@@ -168,7 +168,7 @@ lock:
 	@$(FREEZE) > requirements.lock
 	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock '.[spark,ray,crawl,images,ocr,store,dev]'
 	@$(FREEZE) | grep -vxFf requirements.lock > requirements-dev.lock
-	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock -c requirements-dev.lock '.[torch,lm]'
+	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock -c requirements-dev.lock '.[torch,lm,train]'
 	@$(FREEZE) | grep -vxFf requirements.lock | grep -vxFf requirements-dev.lock | grep -vE '^(nvidia|cuda|triton)' > requirements-torch.lock
 	@rm -rf .venv-lock
 
