@@ -161,8 +161,9 @@ class _Runner:
 
     def _answered(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
         """The answers from the best chunks."""
-        plans = decomposed(self._reasoner, [u.question for _, u in going])
-        found = self._retrieve([u.question for _, u in going], [q for q, _ in going])
+        texts = [u.question for _, u in going]
+        plans = decomposed(self._reasoner, texts) if self._settings.question.decompose else [Plan(t) for t in texts]
+        found = self._retrieve(texts, [q for q, _ in going])
         asked = [_Asked(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(asked)
         return iter(gated(self._answer_wholes(asked), self._searcher.snapshot))

@@ -205,7 +205,7 @@ def _cell(of: dict[str, float], name: str) -> str:
 )
 def sweep(
     file: Annotated[
-        Path, typer.Argument(metavar="SWEEP.yaml", help="A file, or a packaged sweep by its name: paper, qcg.")
+        Path, typer.Argument(metavar="SWEEP.yaml", help="A file, or a packaged sweep by its name: paper, qcg, gratag.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points and tables; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,

@@ -39,6 +39,9 @@ class QuestionSettings(Group):
         description="Correct spelling by the words of the corpus, resolve relative times, complete partial names with "
         "a model, and drop sentences before the question.",
     )
+    decompose: bool = Field(
+        True, description="Take complex questions apart into a graph of sub-questions (GraTAG, 3.2)."
+    )
     now: date | None = Field(
         None, description="The day that `last month` counts from; none: the day on which the snapshot was built."
     )

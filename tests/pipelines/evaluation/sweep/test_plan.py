@@ -154,6 +154,10 @@ def test_the_sweep_of_the_paper_has_at_least_40_points_on_two_sets(tmp_path: Pat
     assert {g.name for g in sweep.grids} >= {"recipes", "hops", "alpha", "k", "n"}
     tables = plan_sweep(read_sweep(ROOT / "pipelines" / "evaluation" / "sweep" / "qcg.yaml"), tmp_path, "qcg.yaml")
     assert {p.choice.recipe for p in tables.points.values()} >= {"dense", "d2q", "d2q--", "qcg", "global"}
+    ablations = plan_sweep(
+        read_sweep(ROOT / "pipelines" / "evaluation" / "sweep" / "gratag.yaml"), tmp_path, "gratag.yaml"
+    )
+    assert len(ablations.points) == 5 * len(sweep.datasets), "each ablation is a point of its own"
     assert all(not p.is_absolute() for d in sweep.datasets.values() for p in (d.documents, d.questions))
 
 
