@@ -267,7 +267,7 @@ class Alignment:
         given = AnswerInput(case.question, evidence)
         return self.model.example(self.answering, given, {"sentences": [{"text": case.answer}]}, case.question)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def held_out(self, net: Aligner, most: int) -> dict[str, float]:
         """Losses of held-out answers without triplets and with the likeliest ones, and how many these make likelier."""
         cases = [c for c in self.cases if part_of(c.question) == "held-out"][:most]
@@ -289,7 +289,7 @@ class Alignment:
 
 def _fact(passage: Passage, triplet: ChunkTriplet) -> Fact | None:
     place = located(passage, triplet)
-    return place and Fact(triplet.subject, triplet.relation, triplet.object, place.start, place.end)
+    return Fact(triplet.subject, triplet.relation, triplet.object, place.start, place.end) if place else None
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     run: Run[Any] = Run(
         net=net,
         batch=data.batch,
-        loss=data.loss,  # type: ignore[arg-type]
+        loss=data.loss,
         settings=settings,
         folder=folder,
         origin=origin,

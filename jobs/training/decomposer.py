@@ -79,7 +79,7 @@ class Supervised:
         """Log-likelihood of a token of graphs for development."""
         some = self.development[:_EVALUATED]
         losses = [completion_loss(net, some[at : at + self.size]).item() for at in range(0, len(some), self.size)]
-        return -sum(losses) / max(1, len(losses))
+        return float(-sum(losses) / max(1, len(losses)))
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ class ByReward:
         clip, beta = self.settings.clip, self.settings.beta
         return group_loss(new, samples.old, samples.first, samples.mask, samples.advantage, clip=clip, beta=beta)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def sampled(self, number: int, graphs: Sequence[Graph]) -> Samples:
         """K graphs of each question and their advantages."""
         many, model = self.settings.group, self.model
@@ -407,9 +407,9 @@ def reused(texts: Sequence[str], vectors: Any, retrieve: Retrieve, same: float) 
     owner: dict[str, str] = {}
     kept: list[int] = []
     for n, text in enumerate(texts):
-        near = vectors[kept] @ vectors[n] if kept else []
-        best = int(near.argmax()) if len(near) else -1
-        if best >= 0 and near[best] > same:
+        near = vectors[kept] @ vectors[n]
+        best = int(near.argmax()) if kept else -1
+        if kept and near[best] > same:
             owner[text] = texts[kept[best]]
         else:
             owner[text] = text

@@ -169,7 +169,7 @@ def measures(golds: Sequence[Graph], plans: Sequence[Plan]) -> dict[str, np.ndar
 def edge_f1(edges: np.ndarray[Any, Any]) -> float:
     """F1 over the edges of all questions, from their counts of shape (n, 3)."""
     both, plan, gold = edges.sum(0).tolist()
-    return 2 * both / max(1, plan + gold)
+    return float(2 * both / max(1, plan + gold))
 
 
 def _edges(gold: Graph, plan: Plan) -> tuple[int, int, int]:
