@@ -236,7 +236,7 @@ class Alignment:
             reward=reward.sum().item() / max(1, int(whole.sum())),
             weight=(weight * mask).sum().item() / int(mask.sum()),
             tokens=tokens.mean().item(),
-            triplets=sum(map(len, facts)) / len(facts),
+            triplets=sum(len(some) for own in facts for some in own) / len(facts),
             cut_off=int((~whole).sum()),
         )
         return answers + settings.alpha * policy_loss(reward.flatten(), chance, whole)

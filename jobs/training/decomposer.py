@@ -79,7 +79,7 @@ class Supervised:
         """Log-likelihood of a token of graphs for development."""
         some = self.development[:_EVALUATED]
         losses = [completion_loss(net, some[at : at + self.size]).item() for at in range(0, len(some), self.size)]
-        return -float(sum(losses)) / max(1, len(losses))
+        return float(-sum(losses) / max(1, len(losses)))
 
 
 @dataclass(frozen=True)
@@ -408,8 +408,9 @@ def reused(texts: Sequence[str], vectors: Any, retrieve: Retrieve, same: float) 
     kept: list[int] = []
     for n, text in enumerate(texts):
         near = vectors[kept] @ vectors[n]
-        if kept and near.max() > same:
-            owner[text] = texts[kept[int(near.argmax())]]
+        best = int(near.argmax()) if kept else -1
+        if kept and near[best] > same:
+            owner[text] = texts[kept[best]]
         else:
             owner[text] = text
             kept.append(n)
