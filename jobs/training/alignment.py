@@ -35,7 +35,7 @@ from quern.jobs.tasks.generators.decoding import Continuation
 from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.training.graphs import explained, part_of
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import Card, Run, Settings, TrainingError, write_result
+from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, write_result
 from quern.jobs.triplets.statement import Passage
 from quern.jobs.triplets.task import ChunkTriplet, ChunkTriplets, TripletInput, located, triplet_task
 from quern.schemas.digests import text_digest
@@ -65,11 +65,13 @@ def read_cases(file: Path) -> list[Case]:
         TrainingError: The file cannot be read, or a row is no such case; the message names the line.
     """
     try:
-        lines = file.read_text("utf-8").splitlines()
+        lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
     except (OSError, UnicodeDecodeError) as error:
         raise TrainingError(f"{file} cannot be read: {error}") from error
     cases = []
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
             passages = tuple(Passage(p["text"], p.get("title") or "") for p in row["passages"])
@@ -316,7 +318,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     cases, settings = read_cases(request.file), request.settings
     model = LanguageModel(request.base, request.rank, settings.seed)
     folder = request.out.with_name(f"{request.out.name}.training")
-    history = History(folder / "history.jsonl")
+    history = History(folder / HISTORY)
     data = Alignment(model, cases, request.alignment, request.size, settings.seed, history)
     origin = {
         "data": text_digest(request.file.read_text("utf-8")), "base": request.base or NAME, "size": request.size,
@@ -326,7 +328,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
         net=model.net,
         batch=data.taught,
         loss=completion_loss,
-        settings=replace(settings, steps=request.alignment.cold),
+        settings=replace(settings, steps=request.alignment.cold, warm=max(1, request.alignment.cold // 10)),
         folder=folder / "cold",
         origin=origin,
         describe=lambda batch: batch[0].name,

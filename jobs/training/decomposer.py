@@ -29,7 +29,7 @@ from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.tasks.prompts import QuestionInput, quoted
 from quern.jobs.training.graphs import Graph, edge_f1, measures, sources
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import Card, Outcome, Run, Setting, Settings, TrainingError, write_result
+from quern.jobs.training.run import HISTORY, Card, Outcome, Run, Setting, Settings, TrainingError, write_result
 from quern.schemas.digests import text_digest
 
 MOST_TOKENS: Final = 200  # Of a graph: the longest of those people wrote in StrategyQA and Break has 190.
@@ -105,11 +105,10 @@ class Request:
             plans, reasons = decompose(model, [g.question for g in held])
             found = measures(held, plans)
             figures |= {
-                f"held-out, {name}": float(found[name].mean()) for name in ("valid", "right number", "within one")
-            }
-            figures |= {
+                "held-out, valid, before the rule steps in": 1 - sum(reasons.values()) / len(held),
+                "held-out, right number": float(found["right number"].mean()),
+                "held-out, within one": float(found["within one"].mean()),
                 "held-out, edge F1": edge_f1(found["edges"]),
-                "held-out, by the rule": sum(reasons.values()) / len(held),
             }
         learnt = [g for g in self.graphs if g.part == "training" and g.fault is None]
         card = Card(
@@ -186,7 +185,8 @@ def train_by_reward(
         TrainingError: There are too few questions with answers, or the run cannot go on; the message says why.
     """
     model = LanguageModel(request.base, request.rank, request.settings.seed)
-    frozen = LanguageModel(judge, 1, 0).net.requires_grad_(False).eval().to(request.settings.device)
+    frozen = LanguageModel(judge, 1, 0)
+    frozen.net.requires_grad_(False).eval().to(request.settings.device)
     data = ByReward(
         model,
         frozen,
@@ -195,7 +195,7 @@ def train_by_reward(
         embed,
         settings,
         request.settings.seed,
-        History(request.folder / "history.jsonl"),
+        History(request.folder / HISTORY),
     )
     every = -(-request.settings.every // settings.reuse) * settings.reuse
     run = Run(
@@ -305,7 +305,7 @@ class ByReward:
     """Group relative policy optimisation of a decomposer on questions with answers."""
 
     model: LanguageModel
-    judge: nn.Module  # The frozen model M that says how likely an answer is.
+    judge: LanguageModel  # The frozen model M that says how likely an answer is.
     graphs: Sequence[Graph]
     retrieves: Sequence[Retrieve]  # C retrievals.
     embed: Callable[[Sequence[str]], Any]  # Unit vectors of texts, an array of shape (n, d).
@@ -388,16 +388,17 @@ class ByReward:
                 for g, some in zip(graphs, texts, strict=True)
             ]
             for at in range(0, len(examples), 8):
-                total[at : at + 8] += read(self.judge, examples[at : at + 8]).mean.clamp(self.settings.floor, 0.0).cpu()
+                total[at : at + 8] += (
+                    read(self.judge.net, examples[at : at + 8]).mean.clamp(self.settings.floor, 0.0).cpu()
+                )
         return total / len(self.retrieves)
 
     def _answering(self, graph: Graph, passages: Sequence[str]) -> Example:
         """The question with passages as a prompt, and its gold answer as the completion."""
-        tokenizer = self.model.tokenizer
         content = "\n".join([*(quoted(p) for p in passages), "", f"Question: {quoted(graph.question)}"])
         return Example(
-            self.model.chat([{"role": "user", "content": content}]),
-            tokenizer.encode(graph.answer, add_special_tokens=False),
+            self.judge.chat([{"role": "user", "content": content}]),
+            self.judge.tokenizer.encode(graph.answer, add_special_tokens=False),
             graph.question,
         )
 

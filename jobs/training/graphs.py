@@ -83,7 +83,7 @@ def read_graphs(files: Sequence[Path]) -> list[Graph]:
     graphs: dict[str, Graph] = {}
     for file in files:
         try:
-            lines = file.read_text("utf-8").splitlines()
+            lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
         except (OSError, UnicodeDecodeError) as error:
             raise GraphsError(f"{file} cannot be read: {error}") from error
         for number, line in enumerate(lines, 1):
@@ -109,7 +109,7 @@ def graph_of(row: Mapping[str, Any], source: str = "") -> Graph:
     Raises:
         ValueError, TypeError, KeyError: It is of none.
     """
-    question, answer, fault = row["question"], row.get("answer", ""), None
+    question, answer, fault = row["question"], row.get("answer") or "", None
     if not isinstance(question, str) or not question.strip():
         raise ValueError("`question` is no text")
     parents: dict[int, set[int]] = {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -216,8 +217,12 @@ class History:
         """Mean of each figure over the first and the last tenth of the steps; nothing where there were none."""
         if not self._file.exists():
             return {}
-        rows = [json.loads(line) for line in self._file.read_text("utf-8").splitlines() if line.endswith("}")]
-        steps = [row for _, row in sorted({row.pop("step"): row for row in rows}.items())]
+        rows: dict[int, dict[str, float]] = {}
+        for line in self._file.read_text("utf-8").splitlines():
+            with suppress(ValueError):  # A line that a kill cut off.
+                row = json.loads(line)
+                rows[row.pop("step")] = row
+        steps = [row for _, row in sorted(rows.items())]
         tenth = max(1, len(steps) // 10)
         parts = {"first tenth": steps[:tenth], "last tenth": steps[-tenth:]}
         return {f"{name}, {end}": mean(s[name] for s in some) for name in steps[0] for end, some in parts.items()}

@@ -142,10 +142,9 @@ class HeldOut:
             )
 
     def leaks(self, pair: Pair) -> bool:
-        """Whether the question of a pair is held out, or its text."""
-        return (
-            text_digest(normalised(pair.question)) in self.questions or text_digest(normalised(pair.text)) in self.texts
-        )
+        """Whether the question of a pair is held out, or its text, with or without the title in its first line."""
+        texts = {text_digest(normalised(text)) for text in (pair.text, pair.text.partition("\n")[2]) if text}
+        return text_digest(normalised(pair.question)) in self.questions or not texts.isdisjoint(self.texts)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:

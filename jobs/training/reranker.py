@@ -24,7 +24,7 @@ from torch import nn
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, forbid_network
 from quern.jobs.models.reader import FILE, SCALE
 from quern.jobs.training.pairs import Group, normalised
-from quern.jobs.training.run import Card, Outcome, Run, Settings, TrainingError, autocast, write_result
+from quern.jobs.training.run import Card, Outcome, Run, Settings, TrainingError, autocast, check_out, write_result
 from quern.schemas.digests import bytes_digest, settings_digest, text_digest
 
 READER: Final = "reader"
@@ -214,11 +214,13 @@ def train(
         beside: Files that the folder also gets.
 
     Returns:
-        Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the held-out tenth `before` and after.
+        Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the development tenth, which chooses the
+            weights, before and after.
 
     Raises:
         TrainingError: There are too few pairs, the base is no encoder, or as `Run.train`.
     """
+    check_out(out)
     trained, measured = split(groups)
     torch.manual_seed(settings.seed)
     net = Reranker(base, shape)
@@ -239,11 +241,11 @@ def train(
     outcome: Outcome = run.train()
     figures: dict[str, float] = {
         "questions": min(len(trained), outcome.steps * shape.questions),
-        "held-out questions": len(measured),
+        "development questions": len(measured),
         "steps": outcome.steps,
         "loss": outcome.loss,
-        "MRR of held-out questions before": before,
-        "MRR of held-out questions": outcome.best or 0.0,
+        "MRR of development questions before": before,
+        "MRR of development questions": outcome.best or 0.0,
     }
     card = Card(
         title=f"Reranker {out.name}",

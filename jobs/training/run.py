@@ -32,6 +32,8 @@ from quern.schemas.errors import QuernError
 Batch = TypeVar("Batch")
 Setting = str | int | float | bool
 
+HISTORY: Final = "history.jsonl"  # In the folder of a run: figures of its steps.
+_AGAIN: Final = "## Make it again"  # Heading of a model card, by which a result is known.
 _LOGGED: Final = 50  # Steps between two lines of the log.
 _SHOWN: Final = 200  # Characters of a batch in an error.
 
@@ -58,6 +60,11 @@ class Settings:
     device: str = "cpu"  # `cpu` or `cuda`.
     every: int = 250  # Steps between two checkpoints, before each of which the model is evaluated.
     patience: int = 0  # Evaluations without a better figure after which the run stops; 0 for never.
+
+    def __post_init__(self) -> None:
+        """Raises: TrainingError, where there is no such device."""
+        if self.device not in ("cpu", "cuda") or (self.device == "cuda" and not torch.cuda.is_available()):
+            raise TrainingError(f"--device {self.device}: PyTorch sees no such device here; use cpu")
 
 
 @dataclass(frozen=True)
@@ -110,8 +117,6 @@ class Run(Generic[Batch]):
                 or the disk is full.
         """
         net, settings = self.net, self.settings
-        if settings.device != "cpu" and not torch.cuda.is_available():
-            raise TrainingError(f"--device {settings.device}: PyTorch sees no such device here; use cpu")
         net.to(settings.device)
         trained = [p for p in net.parameters() if p.requires_grad]
         optimiser = torch.optim.AdamW(trained, lr=settings.rate, fused=True)
@@ -178,6 +183,7 @@ class Run(Generic[Batch]):
         self.folder.mkdir(parents=True, exist_ok=True)
         sweep(self.folder)
         if not self.checkpoint.exists():
+            (self.folder / HISTORY).unlink(missing_ok=True)
             return _State()
         again = f"use those, or delete {self.checkpoint} to begin anew"
         try:
@@ -261,6 +267,19 @@ class Card:
     tags: Mapping[str, str]  # Metadata that Hugging Face reads, such as `pipeline_tag`.
 
 
+def check_out(out: Path) -> None:
+    """See, before a run begins, that its result may take the place of what is at `out`.
+
+    Raises:
+        TrainingError: That is neither empty nor what an earlier run wrote.
+    """
+    card = out / "README.md"
+    if out.exists() and not (
+        out.is_dir() and (not any(out.iterdir()) or (card.exists() and _AGAIN in card.read_text("utf-8")))
+    ):
+        raise TrainingError(f"--out {out} holds something else than the result of a training: name a new folder")
+
+
 def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     """Let `save` fill a folder, add the model card, and put it at `out` in place of what an earlier run left there.
 
@@ -275,8 +294,7 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     Raises:
         TrainingError: `out` holds something else than a model.
     """
-    if out.exists() and not (out.is_dir() and ((out / "config.json").exists() or not any(out.iterdir()))):
-        raise TrainingError(f"--out {out} is no folder of a model: name a new folder")
+    check_out(out)
     new, old = (out.with_name(f".{out.name}.{end}") for end in ("new", "old"))
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
@@ -306,5 +324,5 @@ def _card(card: Card, digest: str) -> str:
         f"## Data\n\n| source | licence | rows |\n|---|---|---|\n{data}\n\n"
         f"## Figures\n\n| figure | value |\n|---|---|\n{figures}\n\n"
         f"## Settings\n\n| setting | value |\n|---|---|\n{settings}\n\n"
-        f"## Make it again\n\n```sh\n{card.command}\n```\n"
+        f"{_AGAIN}\n\n```sh\n{card.command}\n```\n"
     )

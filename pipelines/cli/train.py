@@ -78,12 +78,16 @@ def decomposer(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
     held_out: Annotated[
-        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Questions to measure with later; refused in training; repeatable."),
     ] = None,
     base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
     reward: Annotated[
         Path | None,
-        typer.Option(help="Warehouse: train by what the graphs' evidence is worth to the gold answers (GRPO)."),
+        typer.Option(
+            parser=cli.warehouse_folder,
+            help="Warehouse: train by what the graphs' evidence is worth to the gold answers (GRPO).",
+        ),
     ] = None,
     judge: Annotated[
         str, typer.Option(help="Model that says how likely an answer is; the packaged one by default.")
@@ -103,11 +107,15 @@ def decomposer(
 ) -> None:
     """Train a language model that takes questions apart; resumes a killed run.
 
-    One question in ten is held out and measured, one in ten decides on early stop. Needs `quern[train]`.
+    One question in ten is held out and measured, one in ten decides on early stop. Needs the extra `train`.
     """
     from quern.jobs.training.pairs import HeldOut
 
+    if patience and reward is not None:
+        raise TrainingError("--patience stops a run by its evaluations, of which --reward has none: leave one out")
     training, runs, reading = _training("decomposer"), _training("run"), _training("graphs")
+    out = out.absolute()
+    runs.check_out(out)
     questions = reading.read_graphs(graphs)
     HeldOut.read(held_out or []).refuse(g.question for g in questions)
     request = training.Request(
@@ -145,7 +153,8 @@ def aligner(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
     held_out: Annotated[
-        list[Path] | None, typer.Option(help="Questions to measure with, which may not be trained on; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Questions to measure with later; refused in training; repeatable."),
     ] = None,
     base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
@@ -163,11 +172,13 @@ def aligner(
 ) -> None:
     """Train a language model that extracts triplets and answers with them; resumes a killed run.
 
-    One question in ten is held out and measured. Ask with `--set answer.triplets=4`. Needs `quern[train]`.
+    One question in ten is held out and measured. Ask with `--set answer.triplets=4`. Needs the extra `train`.
     """
     from quern.jobs.training.pairs import HeldOut
 
     training, runs = _training("alignment"), _training("run")
+    out = out.absolute()
+    runs.check_out(out)
     HeldOut.read(held_out or []).refuse(c.question for c in training.read_cases(cases))
     request = training.Request(
         file=cases,

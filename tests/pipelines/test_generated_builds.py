@@ -105,7 +105,10 @@ def test_an_endpoint_that_is_down_at_the_start_is_told_before_any_work(
     ("wrong", "told"),
     [
         (("generator.kind=openai",), "needs generator.model"),
-        (("generator.kind=openai", "generator.model=m", "generator.url=http://u:secret@h/v1"), "into the environment"),
+        (
+            ("generator.kind=openai", "generator.model=m", "generator.url=http://u:secret@h/v1"),
+            "no user, password or query",
+        ),
         (("generator.kind=openai", "generator.model=m", "generator.url=ftp://h"), "like http://"),
         (("generator.kind=llama",), "generator.kind"),
     ],

@@ -157,7 +157,6 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.save(folder / "base")
     figures = train_supervised(request(folder, "taught", folder / "base"))
     assert figures["loss"] < loss.item()
-    assert figures["held-out, valid"] == 1.0
     return folder / "taught"
 
 

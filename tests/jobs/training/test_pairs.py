@@ -67,6 +67,13 @@ def test_a_labelled_pair_that_leaks_is_refused(tmp_path: Path, row: dict[str, ob
     assert len(training_pairs(None, [labelled], [other], 10)) == 3
 
 
+@pytest.mark.parametrize("text", ["Ada steers.", "The ferry\nAda steers."])
+def test_a_held_out_text_leaks_with_and_without_a_title_before_it(tmp_path: Path, text: str) -> None:
+    apart = HeldOut.read([write(tmp_path / "held.jsonl", {"text": "ada steers"})])
+    assert apart.leaks(Pair("Who?", text, "positive", "queries", "c-0"))
+    assert not apart.leaks(Pair("Who?", "Ada steers no ferry.", "positive", "queries", "c-0"))
+
+
 def test_a_held_out_file_without_questions_and_texts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PairError, match="has neither a question"):
         HeldOut.read([write(tmp_path / "held.jsonl", {"name": "x"})])

@@ -68,7 +68,7 @@ def test_training_ranks_held_out_questions_better_and_the_folder_loads_everywher
     shape = replace(SHAPE, hard=3, shared=0)
     figures = train(GROUPS, out, settings, shape, str(base), [("ships", "CC0", 1)], "quern train reranker")
     assert figures["loss"] < 0.7 * math.log(4)
-    assert figures["MRR of held-out questions"] > figures["MRR of held-out questions before"] + 0.2
+    assert figures["MRR of development questions"] > figures["MRR of development questions before"] + 0.2
     assert {"README.md", "config.json", "model.safetensors", "tokenizer.json"} <= {p.name for p in out.iterdir()}
     assert not (tmp_path / "reranker.training").exists()
     questions, texts = ["Where is ship 9?"] * 2, ["Ship 9 lies in the harbour.", "Ship 9 costs 3 crowns."]

@@ -189,6 +189,7 @@ def test_a_result_is_a_folder_with_a_model_card(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "diary.txt").write_text("mine", "utf-8")
-    with pytest.raises(TrainingError, match="is no folder of a model"):
+    (tmp_path / "notes" / "config.json").write_text("{}", "utf-8")
+    with pytest.raises(TrainingError, match="holds something else than the result of a training"):
         write_result(tmp_path / "notes", save, card)
     assert (tmp_path / "notes" / "diary.txt").read_text("utf-8") == "mine"
