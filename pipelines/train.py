@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from quern.indexes.keys import positions_in
 from quern.indexes.stage_writers import StageWriter
+from quern.indexes.vectors import Positions
 from quern.jobs.audit.validation import audit
 from quern.jobs.models.reader import Passage, Reader
 from quern.jobs.reasoning.answering.inputs import spans
@@ -65,14 +66,15 @@ def _mined(searcher: Searcher, reader: Reader, rows: Sequence[dict[str, Any]], s
     graph, batch = searcher.graph, Batch(searcher, [r["question"] for r in rows])
     chunk_ids = graph.chunks.keys.to_pylist()
     own = positions_in(graph.chunks.keys, pa.array([r["chunk_id"] for r in rows])).tolist()
-    best, documents, owner = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk, graph.nodes.owner
+    best, documents = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk
+    owner, nodes, siblings = graph.nodes.owner, _places(graph.nodes.owner), _places(documents)
     candidates: list[list[tuple[int, str]]] = []
     for n, (row, at) in enumerate(zip(rows, own, strict=True)):
         chance = random.Random(f"{seed}/{row['query_id']}")
-        near = np.unique(owner[graph.edges[np.flatnonzero(owner == at)].indices])
+        near = np.unique(owner[graph.edges[nodes(at)].indices])
         kinds = {
             "fusion": best.chunk[best.question == n],
-            "document": np.flatnonzero(documents == documents[at]),
+            "document": siblings(documents[at]),
             "graph": near,
         }
         drawn: dict[int, str] = {}
@@ -83,18 +85,25 @@ def _mined(searcher: Searcher, reader: Reader, rows: Sequence[dict[str, Any]], s
     wanted = {chunk_ids[p] for p in own} | {chunk_ids[p] for some in candidates for p, _ in some}
     table = searcher.snapshot.table("chunks").lookup("chunk_id", sorted(wanted), ["chunk_id", "title", "text"])
     chunks = {r["chunk_id"]: r for r in table.to_pylist()}
-    cosines = batch.vectors @ graph.chunks.vectors.T
     for n, (row, at, some) in enumerate(zip(rows, own, candidates, strict=True)):
         yield Pair(row["question"], _shown(chunks[row["chunk_id"]]), POSITIVE, "queries", row["chunk_id"])
-        for place, source in some:
+        own_cosine, *cosines = (graph.chunks.vectors[[at, *(p for p, _ in some)]] @ batch.vectors[n]).tolist()
+        for (place, source), cosine in zip(some, cosines, strict=True):
             chunk = chunks[chunk_ids[place]]
             votes = (
-                int(cosines[n, place] < cosines[n, at])  # The embedder: farther than the chunk that answers.
+                int(cosine < own_cosine)  # The embedder: farther than the chunk that answers.
                 + int(not content_words(row["answer"]) <= content_words(chunk["text"]))  # Words of the answer lack.
             )
             # The reader costs the most, and one vote against is enough.
             if votes == _JUDGES - 1 and _none_answers(reader, row["question"], chunk):
                 yield Pair(row["question"], _shown(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
+
+
+def _places(labels: Positions) -> Callable[[int], Positions]:
+    """Gives the positions of a label among `labels`, which are sorted once."""
+    order = np.argsort(labels, kind="stable")
+    in_order = labels[order]
+    return lambda label: order[slice(*np.searchsorted(in_order, [label, label + 1]))]
 
 
 def _none_answers(reader: Reader, question: str, chunk: dict[str, Any]) -> bool:

@@ -322,6 +322,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     data = Alignment(model, cases, request.alignment, request.size, settings.seed, history)
     origin = {
         "data": text_digest(request.file.read_text("utf-8")), "base": request.base or NAME, "size": request.size,
+        "base_digest": model.digest,
         "rank": request.rank, **asdict(request.alignment),
     }  # fmt: skip
     cold = Run(

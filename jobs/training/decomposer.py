@@ -157,7 +157,7 @@ def train_supervised(request: Request) -> dict[str, float]:
         loss=completion_loss,
         settings=request.settings,
         folder=request.folder,
-        origin=request.origin,
+        origin={**request.origin, "base_digest": model.digest},
         evaluate=data.evaluate if request.settings.patience and data.development else None,
         describe=lambda batch: batch[0].name,
     )
@@ -171,6 +171,7 @@ def train_by_reward(
     retrieves: Sequence[Retrieve],
     embed: Callable[[Sequence[str]], Any],
     settings: GroupSettings,
+    evidence: str,
 ) -> dict[str, float]:
     """Group relative policy optimisation of the decomposer `request.base`; the figures of the model card.
 
@@ -180,6 +181,7 @@ def train_by_reward(
         retrieves: C retrievals of passages.
         embed: Unit vectors of texts.
         settings: Of the optimisation.
+        evidence: Names what is retrieved, and how.
 
     Raises:
         TrainingError: There are too few questions with answers, or the run cannot go on; the message says why.
@@ -204,7 +206,14 @@ def train_by_reward(
         loss=data.loss,
         settings=replace(request.settings, every=every),
         folder=request.folder,
-        origin={**request.origin, **asdict(settings), "judge": judge or NAME, "retrievals": len(retrieves)},
+        origin={
+            **request.origin,
+            **asdict(settings),
+            "base_digest": model.digest,
+            "judge": judge or NAME,
+            "judge_digest": frozen.digest,
+            "evidence": evidence,
+        },
         describe=lambda batch: batch[1][0].question,
     )
     outcome = run.train()

@@ -31,6 +31,7 @@ from quern.jobs.tasks.generators.model_folder import model_folder, plain_templat
 from quern.jobs.tasks.generators.smollm2 import NAME, packaged_folder
 from quern.jobs.tasks.task import Input, Task
 from quern.jobs.training.run import TrainingError
+from quern.schemas.digests import bytes_digest, settings_digest
 
 log = logging.getLogger(__name__)
 
@@ -97,6 +98,11 @@ class LanguageModel:
         self.net = get_peft_model(
             model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM")
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the base's weights."""
+        return settings_digest([bytes_digest(file.read_bytes()) for file in sorted(self.folder.glob("*.safetensors"))])
 
     @cached_property
     def guide(self) -> Guide:

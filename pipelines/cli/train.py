@@ -137,9 +137,10 @@ def decomposer(
         from quern.pipelines.retrieve.recipes import find_recipes
 
         settings = training.GroupSettings(group=group, questions=size)
-        passages = Passages(cli.open_searcher(reward, None, None, None))
+        searcher = cli.open_searcher(reward, None, None, None)
+        passages, evidence = Passages(searcher), f"{searcher.snapshot.manifest.build_id} by {recipes}"
         by = [passages.by(recipe, settings.passages) for recipe in find_recipes(recipes)]
-        figures = training.train_by_reward(request, judge, by, passages.embed, settings)
+        figures = training.train_by_reward(request, judge, by, passages.embed, settings, evidence)
     _figures(figures, out, as_json=as_json)
 
 

@@ -179,7 +179,7 @@ def embed(texts: Sequence[str]) -> Any:
 
 def by_reward(of: Request, judge: Path, retrieve: Any = passages) -> dict[str, float]:
     return train_by_reward(
-        of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0)
+        of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0), "a test"
     )
 
 
