@@ -13,6 +13,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from heapq import nsmallest
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from quern.indexes.graph import QueryGraph
 from quern.indexes.keys import positions_in
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.vectors import Positions
@@ -29,6 +31,7 @@ from quern.jobs.reasoning.answering.inputs import spans
 from quern.jobs.text.stems import content_words
 from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import under_title
 from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
 from quern.pipelines.retrieve.searcher import Searcher
@@ -54,56 +57,64 @@ def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pa
         seed: Of the draws of negatives.
     """
     columns = ["query_id", "chunk_id", "question", "answer", "kept"]
-    rows = [r for b in searcher.snapshot.stage("queries").batches(columns) for r in b.to_pylist() if r["kept"]]
-    chosen = sorted(rows, key=lambda r: text_digest(r["query_id"]))[:most]
-    reader = Reader.load()
+    queries = (r for b in searcher.snapshot.stage("queries").batches(columns) for r in b.to_pylist())
+    chosen = nsmallest(most, (r for r in queries if r["kept"]), key=lambda r: text_digest(r["query_id"]))
+    reader, places = Reader.load(), _Places(searcher.graph)
     for start in range(0, len(chosen), _SEARCHED):
-        yield from _mined(searcher, reader, chosen[start : start + _SEARCHED], seed)
+        yield from _mined(searcher, reader, places, chosen[start : start + _SEARCHED], seed)
 
 
-def _mined(searcher: Searcher, reader: Reader, rows: Sequence[dict[str, Any]], seed: int) -> Iterator[Pair]:
+class _Places:
+    """The nodes of each chunk and the chunks of each document."""
+
+    def __init__(self, graph: QueryGraph) -> None:
+        self.nodes, self.chunks = (self._by(labels) for labels in (graph.nodes.owner, graph.documents.of_chunk))
+
+    @staticmethod
+    def _by(labels: Positions) -> Callable[[int], Positions]:
+        order = np.argsort(labels, kind="stable")
+        in_order = labels[order]
+        return lambda label: order[slice(*np.searchsorted(in_order, [label, label + 1]))]
+
+
+def _mined(
+    searcher: Searcher, reader: Reader, places: _Places, rows: Sequence[dict[str, Any]], seed: int
+) -> Iterator[Pair]:
     """The pairs of some queries."""
     graph, batch = searcher.graph, Batch(searcher, [r["question"] for r in rows])
-    chunk_ids = graph.chunks.keys.to_pylist()
     own = positions_in(graph.chunks.keys, pa.array([r["chunk_id"] for r in rows])).tolist()
-    best, documents = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk
-    owner, nodes, siblings = graph.nodes.owner, _places(graph.nodes.owner), _places(documents)
+    best, documents, owner = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk, graph.nodes.owner
     candidates: list[list[tuple[int, str]]] = []
     for n, (row, at) in enumerate(zip(rows, own, strict=True)):
         chance = random.Random(f"{seed}/{row['query_id']}")
-        near = np.unique(owner[graph.edges[nodes(at)].indices])
+        near = np.unique(owner[graph.edges[places.nodes(at)].indices])
         kinds = {
             "fusion": best.chunk[best.question == n],
-            "document": siblings(documents[at]),
+            "document": places.chunks(documents[at]),
             "graph": near,
         }
         drawn: dict[int, str] = {}
-        for source, places in kinds.items():
-            fresh = [p for p in places.tolist() if p != at and p not in drawn]
+        for source, chunks_of in kinds.items():
+            fresh = [p for p in chunks_of.tolist() if p != at and p not in drawn]
             drawn |= dict.fromkeys(chance.sample(fresh, min(_DRAWN, len(fresh))), source)
         candidates.append(list(drawn.items()))
-    wanted = {chunk_ids[p] for p in own} | {chunk_ids[p] for some in candidates for p, _ in some}
-    table = searcher.snapshot.table("chunks").lookup("chunk_id", sorted(wanted), ["chunk_id", "title", "text"])
-    chunks = {r["chunk_id"]: r for r in table.to_pylist()}
+    drawn_from = sorted({*own, *(p for some in candidates for p, _ in some)})
+    ids = graph.chunks.keys.take(pa.array(drawn_from)).to_pylist()
+    table = searcher.snapshot.table("chunks").lookup("chunk_id", ids, ["chunk_id", "title", "text"])
+    by_id = {r["chunk_id"]: r for r in table.to_pylist()}
+    chunks = {place: by_id[key] for place, key in zip(drawn_from, ids, strict=True)}
     for n, (row, at, some) in enumerate(zip(rows, own, candidates, strict=True)):
-        yield Pair(row["question"], _shown(chunks[row["chunk_id"]]), POSITIVE, "queries", row["chunk_id"])
+        yield Pair(row["question"], under_title(chunks[at]), POSITIVE, "queries", row["chunk_id"])
         own_cosine, *cosines = (graph.chunks.vectors[[at, *(p for p, _ in some)]] @ batch.vectors[n]).tolist()
         for (place, source), cosine in zip(some, cosines, strict=True):
-            chunk = chunks[chunk_ids[place]]
+            chunk = chunks[place]
             votes = (
                 int(cosine < own_cosine)  # The embedder: farther than the chunk that answers.
                 + int(not content_words(row["answer"]) <= content_words(chunk["text"]))  # Words of the answer lack.
             )
             # The reader costs the most, and one vote against is enough.
             if votes == _JUDGES - 1 and _none_answers(reader, row["question"], chunk):
-                yield Pair(row["question"], _shown(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
-
-
-def _places(labels: Positions) -> Callable[[int], Positions]:
-    """Gives the positions of a label among `labels`, which are sorted once."""
-    order = np.argsort(labels, kind="stable")
-    in_order = labels[order]
-    return lambda label: order[slice(*np.searchsorted(in_order, [label, label + 1]))]
+                yield Pair(row["question"], under_title(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
 
 
 def _none_answers(reader: Reader, question: str, chunk: dict[str, Any]) -> bool:
@@ -114,11 +125,6 @@ def _none_answers(reader: Reader, question: str, chunk: dict[str, Any]) -> bool:
     return not odds or bool(np.logaddexp.reduce(odds) < 0)
 
 
-def _shown(chunk: dict[str, Any]) -> str:
-    """A chunk as rerankers see it."""
-    return f"{chunk['title']}\n{chunk['text']}" if chunk["title"] else str(chunk["text"])
-
-
 def training_pairs(
     searcher: Searcher | None, labelled: Sequence[Path], held_out: Sequence[Path], most: int, seed: int = 0
 ) -> list[Pair]:
@@ -127,20 +133,20 @@ def training_pairs(
     Raises:
         PairError: A labelled pair leaks from a held-out set, or a file cannot be read.
     """
-    kept_apart = HeldOut.read(held_out)
+    evaluated = HeldOut.read(held_out)
     pairs = [pair for file in labelled for pair in read_pairs(file)]
-    if leaks := [pair for pair in pairs if kept_apart.leaks(pair)]:
+    if leaks := [pair for pair in pairs if evaluated.leaks(pair)]:
         files = ", ".join(sorted({pair.origin for pair in leaks}))
         raise PairError(
             f"{len({pair.question for pair in leaks})} questions of {files} leak from the held-out sets, as "
             f"{leaks[0].question[:80]!r}: their question or a text of theirs stands there; remove them"
         )
     mined = list(warehouse_pairs(searcher, most, seed)) if searcher else []
-    clean = [pair for pair in mined if not kept_apart.leaks(pair)]
+    clean = [pair for pair in mined if not evaluated.leaks(pair)]
     pairs = list(distinct([*pairs, *clean]))
     counts = Counter(f"{pair.source}_{pair.label}" for pair in pairs)
-    told = " ".join(f"{name}={count}" for name, count in sorted(counts.items()))
-    log.info("training_pairs out=%d leaked=%d %s", len(pairs), len(mined) - len(clean), told)
+    figures = " ".join(f"{name}={count}" for name, count in sorted(counts.items()))
+    log.info("training_pairs out=%d leaked=%d %s", len(pairs), len(mined) - len(clean), figures)
     return pairs
 
 
@@ -173,7 +179,7 @@ def train_reranker(
         command: What makes the model again.
     """
     reranker = import_module("quern.jobs.training.reranker")  # Torch takes seconds to import.
-    table = out.with_name(f"{out.name}.training") / f"{TRAINING_PAIRS.name}.parquet"
+    table = import_module("quern.jobs.training.run").training_folder(out) / f"{TRAINING_PAIRS.name}.parquet"
     write_table(pairs, table)
     counts = Counter("the warehouse" if p.source != "labelled" else p.origin for p in pairs)
     data = [(name, "as its documents" if name == "the warehouse" else licence, n) for name, n in counts.items()]

@@ -15,7 +15,6 @@ Source: GraTAG, section 3.3; Williams, REINFORCE, 1992.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -33,9 +32,9 @@ from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply
 from quern.jobs.tasks.generators.decoding import Continuation
 from quern.jobs.tasks.generators.smollm2 import NAME
-from quern.jobs.training.graphs import explained, part_of
+from quern.jobs.training.graphs import part_of, read_rows
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, write_result
+from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, training_folder, write_result
 from quern.jobs.triplets.statement import Passage
 from quern.jobs.triplets.task import ChunkTriplet, ChunkTriplets, TripletInput, located, triplet_task
 from quern.schemas.digests import text_digest
@@ -64,30 +63,17 @@ def read_cases(file: Path) -> list[Case]:
     Raises:
         TrainingError: The file cannot be read, or a row is no such case; the message names the line.
     """
-    try:
-        lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{file} cannot be read: {error}") from error
-    cases = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            passages = tuple(Passage(p["text"], p.get("title") or "") for p in row["passages"])
-            triplets = tuple(ChunkTriplets(triplets=some) for some in row.get("triplets", ()))
-            if not (
-                row["question"].strip() and row["answer"].strip() and passages and all(p.text.strip() for p in passages)
-            ):
-                raise ValueError("question, answer or passages are empty")
-            if triplets and len(triplets) != len(passages):
-                raise ValueError(f"{len(triplets)} lists of triplets for {len(passages)} passages")
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise TrainingError(
-                f"{file}, line {number} is no question with answer and passages: {explained(error)}"
-            ) from error
-        cases.append(Case(row["question"], row["answer"], passages, triplets))
-    return cases
+    return read_rows(file, _case, "question with answer and passages", TrainingError)
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    passages = tuple(Passage(p["text"], p.get("title") or "") for p in row["passages"])
+    triplets = tuple(ChunkTriplets(triplets=some) for some in row.get("triplets", ()))
+    if not (row["question"].strip() and row["answer"].strip() and passages and all(p.text.strip() for p in passages)):
+        raise ValueError("question, answer or passages are empty")
+    if triplets and len(triplets) != len(passages):
+        raise ValueError(f"{len(triplets)} lists of triplets for {len(passages)} passages")
+    return Case(row["question"], row["answer"], passages, triplets)
 
 
 class Fusion(nn.Module):  # type: ignore[misc]
@@ -298,7 +284,8 @@ def _fact(passage: Passage, triplet: ChunkTriplet) -> Fact | None:
 class Request:
     """What a run is asked to do."""
 
-    file: Path  # The cases.
+    cases: Sequence[Case]
+    source: str  # Name of their file, for the model card.
     out: Path  # The folder of the result; checkpoints lie beside it until the run ends.
     base: str  # As `generator.model`; "" for the packaged model.
     settings: Settings  # Of the alignment; extraction is taught with the same but for its steps.
@@ -315,13 +302,13 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     Raises:
         TrainingError: There are too few questions, or the run cannot go on; the message says why.
     """
-    cases, settings = read_cases(request.file), request.settings
+    settings = request.settings
     model = LanguageModel(request.base, request.rank, settings.seed)
-    folder = request.out.with_name(f"{request.out.name}.training")
+    folder = training_folder(request.out)
     history = History(folder / HISTORY)
-    data = Alignment(model, cases, request.alignment, request.size, settings.seed, history)
+    data = Alignment(model, request.cases, request.alignment, request.size, settings.seed, history)
     origin = {
-        "data": text_digest(request.file.read_text("utf-8")), "base": request.base or NAME, "size": request.size,
+        "data": text_digest(*map(repr, request.cases)), "base": request.base or NAME, "size": request.size,
         "base_digest": model.digest,
         "rank": request.rank, **asdict(request.alignment),
     }  # fmt: skip
@@ -364,7 +351,7 @@ def train_aligner(request: Request) -> Mapping[str, float]:
         title="Answers aligned with triplets",
         task="Extracts triplets and answers from them and their passages: Quern's tasks `find_triplets` and `answer`.",
         base=f"{model.name}, under its own licence",
-        data=[(request.file.name, "not stated", len(data.training))],
+        data=[(request.source, "not stated", len(data.training))],
         figures=figures,
         settings={**asdict(settings), **origin},
         command=request.command,

@@ -29,7 +29,17 @@ from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.tasks.prompts import QuestionInput, quoted
 from quern.jobs.training.graphs import Graph, edge_f1, measures, sources
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import HISTORY, Card, Outcome, Run, Setting, Settings, TrainingError, write_result
+from quern.jobs.training.run import (
+    HISTORY,
+    Card,
+    Outcome,
+    Run,
+    Setting,
+    Settings,
+    TrainingError,
+    training_folder,
+    write_result,
+)
 from quern.schemas.digests import text_digest
 
 MOST_TOKENS: Final = 200  # Of a graph: the longest of those people wrote in StrategyQA and Break has 190.
@@ -126,11 +136,6 @@ class Request:
         return figures
 
     @property
-    def folder(self) -> Path:
-        """Where checkpoints lie."""
-        return self.out.with_name(f"{self.out.name}.training")
-
-    @property
     def origin(self) -> dict[str, Setting]:
         """What the weights depend on beside the run's own settings."""
         digest = text_digest(*(f"{g.question}\n{g.decomposition.model_dump_json()}\n{g.answer}" for g in self.graphs))
@@ -156,7 +161,7 @@ def train_supervised(request: Request) -> dict[str, float]:
         batch=data.batch,
         loss=completion_loss,
         settings=request.settings,
-        folder=request.folder,
+        folder=training_folder(request.out),
         origin={**request.origin, "base_digest": model.digest},
         evaluate=data.evaluate if request.settings.patience and data.development else None,
         describe=lambda batch: batch[0].name,
@@ -197,7 +202,7 @@ def train_by_reward(
         embed,
         settings,
         request.settings.seed,
-        History(request.folder / HISTORY),
+        History(training_folder(request.out) / HISTORY),
     )
     every = -(-request.settings.every // settings.reuse) * settings.reuse
     run = Run(
@@ -205,7 +210,7 @@ def train_by_reward(
         batch=data.batch,
         loss=data.loss,
         settings=replace(request.settings, every=every),
-        folder=request.folder,
+        folder=training_folder(request.out),
         origin={
             **request.origin,
             **asdict(settings),

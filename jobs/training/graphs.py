@@ -14,12 +14,13 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -31,6 +32,7 @@ from quern.schemas.errors import QuernError
 LOOK_UPS: Final = ("select", "project", "boolean")  # Operators of QDMR that look something up.
 _PARTS: Final = 10  # One in so many questions is held out, another is for development.
 
+Row = TypeVar("Row")
 Part = Literal["held-out", "development", "training"]
 
 
@@ -82,25 +84,35 @@ def read_graphs(files: Sequence[Path]) -> list[Graph]:
     """
     graphs: dict[str, Graph] = {}
     for file in files:
-        try:
-            lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
-        except (OSError, UnicodeDecodeError) as error:
-            raise GraphsError(f"{file} cannot be read: {error}") from error
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    graph = graph_of(json.loads(line), file.name)
-                except (ValueError, TypeError, KeyError, SyntaxError) as error:
-                    raise GraphsError(
-                        f"{file}, line {number} is no question with its sub-questions: {explained(error)}"
-                    ) from error
-                graphs.setdefault(graph.question, graph)
+        for graph in read_rows(
+            file, partial(graph_of, source=file.name), "question with its sub-questions", GraphsError
+        ):
+            graphs.setdefault(graph.question, graph)
     return list(graphs.values())
 
 
-def explained(error: Exception) -> str:
-    """What is wrong with a row, in words: a `KeyError` has only the name."""
-    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+def read_rows(file: Path, parse: Callable[[Any], Row], form: str, fault: type[QuernError]) -> list[Row]:
+    """The rows of a JSON Lines file.
+
+    Args:
+        file: The file.
+        parse: Makes a row of a value of JSON; what it raises says what is wrong.
+        form: What a row is, for errors.
+        fault: The error that is raised where the file cannot be read, or a row is wrong; it names the line.
+    """
+    try:
+        lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
+    except (OSError, UnicodeDecodeError) as error:
+        raise fault(f"{file} cannot be read: {error}") from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                rows.append(parse(json.loads(line)))
+            except (ValueError, TypeError, KeyError, AttributeError, SyntaxError) as error:
+                cause = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+                raise fault(f"{file}, line {number} is no {form}: {cause}") from error
+    return rows
 
 
 def graph_of(row: Mapping[str, Any], source: str = "") -> Graph:

@@ -30,8 +30,7 @@ from quern.jobs.tasks.generators.decoding import SHARED, Continuation, Decoder, 
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
 from quern.jobs.tasks.generators.smollm2 import NAME, packaged_folder
 from quern.jobs.tasks.task import Input, Task
-from quern.jobs.training.run import TrainingError
-from quern.schemas.digests import bytes_digest, settings_digest
+from quern.jobs.training.run import TrainingError, weights_digest
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +101,7 @@ class LanguageModel:
     @cached_property
     def digest(self) -> str:
         """Digest of the base's weights."""
-        return settings_digest([bytes_digest(file.read_bytes()) for file in sorted(self.folder.glob("*.safetensors"))])
+        return weights_digest(self.folder)
 
     @cached_property
     def guide(self) -> Guide:

@@ -28,7 +28,7 @@ from transformers import BertModel
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
 from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
-from quern.jobs.training.run import Run, Settings, autocast
+from quern.jobs.training.run import Run, Settings, autocast, training_folder
 from quern.jobs.training.turned import names_of, turned
 from quern.schemas.digests import bytes_digest, settings_digest
 
@@ -285,7 +285,7 @@ class Training:
             _Batches(questions, self.seed, self.saved),
             _loss,
             Settings(self.steps, self.rate, self.warm, self.seed, self.device, every=self.saved),
-            self.out.with_name(f"{self.out.name}.training"),
+            training_folder(self.out),
             {"data": settings_digest([bytes_digest(file.read_bytes()) for file in inputs])},
         )
         outcome = run.train()

@@ -24,7 +24,18 @@ from torch import nn
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, forbid_network
 from quern.jobs.models.reader import FILE, SCALE
 from quern.jobs.training.pairs import Group, normalised
-from quern.jobs.training.run import Card, Outcome, Run, Settings, TrainingError, autocast, check_out, write_result
+from quern.jobs.training.run import (
+    Card,
+    Outcome,
+    Run,
+    Settings,
+    TrainingError,
+    autocast,
+    check_out,
+    training_folder,
+    weights_digest,
+    write_result,
+)
 from quern.schemas.digests import bytes_digest, settings_digest, text_digest
 
 READER: Final = "reader"
@@ -230,7 +241,7 @@ def train(
         Batches(trained, shape, settings.seed),
         loss_of,
         settings,
-        out.with_name(f"{out.name}.training"),
+        training_folder(out),
         {**vars(shape), **held},
         evaluate=lambda of: reciprocal_rank(of, measured),
         describe=lambda lists: " | ".join(lists.questions),
@@ -271,5 +282,4 @@ def train(
 
 def _digest_of(base: str) -> str:
     """Digest of a base's weights."""
-    files = [FILE] if base == READER else sorted(find_folder(base, "--base").glob("*.safetensors"))
-    return settings_digest([bytes_digest(file.read_bytes()) for file in files])
+    return bytes_digest(FILE.read_bytes()) if base == READER else weights_digest(find_folder(base, "--base"))

@@ -26,6 +26,7 @@ from torch import nn
 from quern.indexes.remnants import sweep
 from quern.indexes.storage import write_whole
 from quern.jobs.models.precision import has_bf16
+from quern.jobs.models.torch_runtime import find_device
 from quern.schemas.digests import settings_digest
 from quern.schemas.errors import QuernError
 
@@ -62,9 +63,10 @@ class Settings:
     patience: int = 0  # Evaluations without a better figure after which the run stops; 0 for never.
 
     def __post_init__(self) -> None:
-        """Raises: TrainingError, where there is no such device."""
-        if self.device not in ("cpu", "cuda") or (self.device == "cuda" and not torch.cuda.is_available()):
-            raise TrainingError(f"--device {self.device}: PyTorch sees no such device here; use cpu")
+        """Raises: TrainingError, ModelError, where there is no such device."""
+        if self.device not in ("cpu", "cuda"):
+            raise TrainingError(f"--device {self.device}: write cpu or cuda")
+        find_device(self.device, "--device")
 
 
 @dataclass(frozen=True)
@@ -267,6 +269,19 @@ class Card:
     tags: Mapping[str, str]  # Metadata that Hugging Face reads, such as `pipeline_tag`.
 
 
+def training_folder(out: Path) -> Path:
+    """The folder beside a result in which its run lies until it is written."""
+    return out.with_name(f"{out.name}.training")
+
+
+def weights_digest(folder: Path) -> str:
+    """SHA-256 of the weights in a folder of Hugging Face."""
+    digest = sha256()
+    for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def check_out(out: Path) -> None:
     """See, before a run begins, that its result may take the place of what is at `out`.
 
@@ -300,17 +315,15 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
         shutil.rmtree(left, ignore_errors=True)
     new.mkdir(parents=True)
     save(new)
-    digest = sha256()
-    for file in sorted([*new.glob("*.safetensors"), *new.glob("*.bin")]):
-        digest.update(file.read_bytes())
-    (new / "README.md").write_text(_card(card, digest.hexdigest()), "utf-8")
+    digest = weights_digest(new)
+    (new / "README.md").write_text(_card(card, digest), "utf-8")
     for file in new.iterdir():
         file.chmod(0o644)  # Libraries write weights for their owner alone.
     if out.exists():
         out.rename(old)
     new.rename(out)
     shutil.rmtree(old, ignore_errors=True)
-    return digest.hexdigest()
+    return digest
 
 
 def _card(card: Card, digest: str) -> str:

@@ -228,13 +228,7 @@ def estimate(
     source: cli.Pages = None,
     warehouse: Annotated[
         Path | None,
-        typer.Option(
-            "--warehouse",
-            "-w",
-            envvar="QUERN_WAREHOUSE",
-            help="Warehouse that knows what is done; keeps the work of the estimate.",
-            parser=cli.warehouse_folder,
-        ),
+        cli.warehouse_option("Warehouse that knows what is done; keeps the work of the estimate."),
     ] = None,
     names: cli.Names = None,
     day_first: cli.DayFirst = None,

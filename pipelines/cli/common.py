@@ -61,16 +61,12 @@ def warehouse_folder(text: str) -> Path:
     return working_folder(place)
 
 
-Warehouse = Annotated[
-    Path,
-    typer.Option(
-        "--warehouse",
-        "-w",
-        envvar="QUERN_WAREHOUSE",
-        help="Directory of the warehouse, or its s3://, gs:// or az:// address.",
-        parser=warehouse_folder,
-    ),
-]
+def warehouse_option(meaning: str) -> Any:
+    """The option `--warehouse` of a command that reads one, wherever it is published."""
+    return typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help=meaning, parser=warehouse_folder)
+
+
+Warehouse = Annotated[Path, warehouse_option("Directory of the warehouse, or its s3://, gs:// or az:// address.")]
 LocalWarehouse = Annotated[
     Path, typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.")
 ]

@@ -34,13 +34,7 @@ def evaluate(
     ] = None,
     warehouse: Annotated[
         Path | None,
-        typer.Option(
-            "--warehouse",
-            "-w",
-            envvar="QUERN_WAREHOUSE",
-            help="Warehouse that is asked; for a file of answers the environment's does not count.",
-            parser=cli.warehouse_folder,
-        ),
+        cli.warehouse_option("Warehouse that is asked; for a file of answers the environment's does not count."),
     ] = None,
     recipes: Annotated[str, typer.Option(help="Of {recipes}, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",

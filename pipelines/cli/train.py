@@ -17,6 +17,20 @@ from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
 from quern.schemas.extras import MissingExtraError
 
+Seed = Annotated[int, typer.Option(help="Of everything that is left to chance.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+Rate = Annotated[float, typer.Option(min=0, help="The highest learning rate.")]
+Patience = Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")]
+# Of commands that train a language model.
+Model = Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")]
+HeldOutFiles = Annotated[
+    list[Path] | None, typer.Option(help="Questions to measure with later; refused in training; repeatable.")
+]
+Base = Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")]
+Rank = Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")]
+Every = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
+Measured = Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")]
+
 app = new_app("Train the models that passages are ranked and answers are read with.")
 log = logging.getLogger(__name__)
 
@@ -34,9 +48,9 @@ def reader(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go; a checkpoint lies beside them.")],
     begin: Annotated[Path | None, typer.Option(help="A reader to go on from, instead of the embedding model.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Batches of 4,096 tokens.")] = 8000,
-    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    rate: Rate = 1e-4,
+    seed: Seed = 0,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train the reader, which finds the answering line and words; resumes a killed run.
@@ -54,7 +68,7 @@ def lines(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go.")],
     steps: Annotated[int, typer.Option(min=1, help="Batches of 16 questions.")] = 1500,
     rate: Annotated[float, typer.Option(min=0, help="The learning rate, which falls evenly.")] = 2e-3,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train the late interaction that chooses which lines of the evidence the reader reads; it takes minutes.
@@ -76,12 +90,9 @@ def decomposer(
             help="JSON Lines of question, sub_questions, parent_child; StrategyQA, Break, FanOutQA as they are."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
-    held_out: Annotated[
-        list[Path] | None,
-        typer.Option(help="Questions to measure with later; refused in training; repeatable."),
-    ] = None,
-    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    out: Model,
+    held_out: HeldOutFiles = None,
+    base: Base = "",
     reward: Annotated[
         Path | None,
         typer.Option(
@@ -95,14 +106,14 @@ def decomposer(
     recipes: Annotated[str, typer.Option(help="Recipes that retrieve evidence for the reward.")] = "dense,bm25",
     group: Annotated[int, typer.Option(min=2, help="Graphs sampled of each question for the reward.")] = 8,
     size: Annotated[int, typer.Option(min=1, help="Questions of a batch; 4 are enough with --reward.")] = 16,
-    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
+    rank: Rank = 16,
     steps: Annotated[int, typer.Option(min=1, help="Batches.")] = 400,
     rate: Annotated[float, typer.Option(min=0, help="The highest learning rate; 1e-5 or so with --reward.")] = 5e-4,
-    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
-    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")] = 0,
-    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 100,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    every: Every = 50,
+    patience: Patience = 0,
+    measured: Measured = 100,
+    seed: Seed = 0,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train a language model that takes questions apart; resumes a killed run.
@@ -152,23 +163,20 @@ def aligner(
     cases: Annotated[
         Path, typer.Argument(help="JSON Lines of question, answer, passages; triplets of a teacher if any.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")],
-    held_out: Annotated[
-        list[Path] | None,
-        typer.Option(help="Questions to measure with later; refused in training; repeatable."),
-    ] = None,
-    base: Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")] = "",
+    out: Model,
+    held_out: HeldOutFiles = None,
+    base: Base = "",
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
     steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
     samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
     triplets: Annotated[int, typer.Option(min=1, help="Most triplets of a passage.")] = 4,
     size: Annotated[int, typer.Option(min=1, help="Questions of a batch.")] = 4,
-    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")] = 16,
-    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 2e-4,
-    every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")] = 50,
-    measured: Annotated[int, typer.Option(min=0, help="Held-out questions that the model card measures.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    rank: Rank = 16,
+    rate: Rate = 2e-4,
+    every: Every = 50,
+    measured: Measured = 50,
+    seed: Seed = 0,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train a language model that extracts triplets and answers with them; resumes a killed run.
@@ -180,9 +188,11 @@ def aligner(
     training, runs = _training("alignment"), _training("run")
     out = out.absolute()
     runs.check_out(out)
-    HeldOut.read(held_out or []).refuse(c.question for c in training.read_cases(cases))
+    rows = training.read_cases(cases)
+    HeldOut.read(held_out or []).refuse(case.question for case in rows)
     request = training.Request(
-        file=cases,
+        cases=rows,
+        source=cases.name,
         out=out,
         base=base,
         settings=runs.Settings(steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every),
@@ -212,13 +222,7 @@ def reranker(
     ] = None,
     warehouse: Annotated[
         Path | None,
-        typer.Option(
-            "--warehouse",
-            "-w",
-            envvar="QUERN_WAREHOUSE",
-            help="Warehouse whose synthetic queries are positives, and whose other chunks are negatives.",
-            parser=cli.warehouse_folder,
-        ),
+        cli.warehouse_option("Warehouse whose synthetic queries are positives, and whose other chunks are negatives."),
     ] = None,
     pairs: Annotated[
         list[Path] | None,
@@ -242,11 +246,11 @@ def reranker(
     shared: Annotated[int, typer.Option(min=0, help="Positives of other questions that it is read with.")] = 1,
     max_tokens: Annotated[int, typer.Option(min=16, help="Longest pair; texts are cut.")] = 128,
     layers: Annotated[int, typer.Option(min=1, help="Layers of the base that are kept, the lowest.")] = 6,
-    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
+    rate: Rate = 1e-4,
     every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
-    patience: Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for none.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    patience: Patience = 0,
+    seed: Seed = 0,
+    device: Device = "cpu",
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,

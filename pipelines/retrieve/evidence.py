@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -244,11 +244,16 @@ def deduplicated(scored: Scored, vectors: Floats, questions: int, depth: int, ab
     return Scored(scored.question[stays], scored.chunk[stays], scored.score[stays])
 
 
+def under_title(chunk: Mapping[str, Any]) -> str:
+    """The text of a chunk under its title, if it has one, as rerankers read it."""
+    return f"{chunk['title']}\n{chunk['text']}" if chunk["title"] else str(chunk["text"])
+
+
 def _reranked(batch: Batch, scored: Scored) -> Scored:
     """`scored` by the cross-encoder's score of each question with the title and text of each chunk."""
     keys = batch.graph.chunks.keys.take(pa.array(scored.chunk)).to_pylist()
     rows = batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(set(keys)), ["chunk_id", "title", "text"])
-    text = {r["chunk_id"]: f"{r['title']}\n{r['text']}" if r["title"] else r["text"] for r in rows.to_pylist()}
+    text = {row["chunk_id"]: under_title(row) for row in rows.to_pylist()}
     # Only where a setting names such a model: torch takes seconds to import.
     model = import_module("quern.jobs.models.cross_encoder").CrossEncoder.load(batch.settings.rerank)
     scores = model.scores([batch.questions[q] for q in scored.question.tolist()], [text[key] for key in keys])

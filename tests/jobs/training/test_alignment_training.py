@@ -92,7 +92,8 @@ def write_cases(path: Path, count: int = 24) -> Path:
 def request(tmp_path: Path, out: str, file: Path, base: Path) -> Request:
     settings = Settings(steps=4, rate=5e-3, warm=1, every=2)
     alignment = AlignmentSettings(samples=2, triplets=1, tokens=120, cold=4)
-    return Request(file, tmp_path / out, str(base), settings, alignment, 2, 8, 2, "quern train aligner cases.jsonl")
+    cases, command = read_cases(file), "quern train aligner cases.jsonl"
+    return Request(cases, file.name, tmp_path / out, str(base), settings, alignment, 2, 8, 2, command)
 
 
 def test_a_run_that_was_interrupted_ends_with_the_same_weights_and_figures(
