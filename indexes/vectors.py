@@ -143,7 +143,7 @@ def _nearest_of_block(
             products[np.flatnonzero(inside), own[inside] - start] = -np.inf
         query, column = _nominated(products, best.similarities[:, -1], k, rounding)
         scores = pair_similarities(queries, block, query, column)
-        best = _merge(best, query, column + start, scores, k)
+        best = merged(best, query, column + start, scores, k)
         if scan and isinstance(vectors, np.memmap):
             let_go(vectors, slice(start, start + len(block)))
     return best
@@ -174,7 +174,7 @@ def _nominated(products: Floats, floor: Floats, k: int, rounding: np.float32) ->
     return query[row], column[row, nth]
 
 
-def _merge(best: Neighbours, query: Positions, position: Positions, score: Floats, k: int) -> Neighbours:
+def merged(best: Neighbours, query: Positions, position: Positions, score: Floats, k: int) -> Neighbours:
     """The best `k` per query of what was known and the new (query, position, score) triples."""
     rows = len(best.positions)
     known = best.positions >= 0

@@ -19,6 +19,7 @@ from quern.indexes.catalog.stored import MARK
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
 from quern.indexes.remnants import Remnant
+from quern.indexes.search_files import SearchFiles
 from quern.indexes.served.writer import LAYOUT, ServedWriter, Written
 from quern.indexes.stage_writers import remove
 from quern.indexes.stages import Stage
@@ -313,6 +314,7 @@ class Warehouse(WarehouseFolder):
         for table, version in self.served.versions():
             if (table, version) not in served:
                 yield Remnant("served", self.served.folder(table, version))
+        yield from SearchFiles(self.root).remnants({v.digest for m in kept for v in m.tables.values()})
 
     def builds_in_progress(self) -> list[Path]:
         """Folders of builds that are run step by step and can be gone on with: nothing was published since."""

@@ -4,16 +4,16 @@
 position per node. Nodes and chunks are numbered in the order of their keys; the numbers live in memory only.
 
 Memory: 4 bytes per vector component of nodes and chunks (1,536 a row for MiniLM), or none of a table that has more
-vectors than are held in memory; 12 bytes per edge, 12 per node, and the keys.
+vectors than are held in memory: these lie on disk, with an index. 12 bytes per edge, 12 per node, and the keys.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,25 @@ from quern.indexes.disk import let_go, mapped
 from quern.indexes.graph.structure import Documents, Edges, Members, joined, read_columns, read_edges, read_members
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
-from quern.indexes.storage import BEGUN
-from quern.indexes.vectors import Floats, Positions, vector_matrix
+from quern.indexes.search_files import SearchFiles
+from quern.indexes.vectors import Floats, Neighbours, Positions, vector_matrix
+
+
+class VectorIndex(Protocol):
+    """An index of vectors that lie on disk."""
+
+    def nearest(self, queries: Floats, k: int) -> Neighbours:
+        """The `k` nearest vectors to each of `queries`, shape (q, d); not always all of them."""
+
+
+class VectorIndexes(Protocol):
+    """A kind of index."""
+
+    def write(self, folder: Path, vectors: Floats) -> None:
+        """Write the index of mapped vectors, shape (n, d), to a folder."""
+
+    def open(self, folder: Path, vectors: Floats) -> VectorIndex | None:
+        """The index in a folder; None where it finds too little."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +53,7 @@ class Keyed:
     keys: pa.Array  # Sorted keys, string array of n.
     vectors: Floats  # Their vectors, shape (n, d) float32.
     owner: Positions  # For nodes, the position of each one's chunk, shape (n,); empty for chunks.
+    index: VectorIndex | None = None  # Of vectors on disk.
 
 
 _NO_OWNER: Positions = np.empty(0, dtype=np.int64)
@@ -44,9 +62,17 @@ _NO_OWNER: Positions = np.empty(0, dtype=np.int64)
 class QueryGraph:
     """The graph of one snapshot, loaded table by table as it is needed."""
 
-    def __init__(self, snapshot: Snapshot, vectors_in_memory: int = 1_000_000) -> None:
-        """The graph of `snapshot`; the vectors of a table that has more than so many lie in a temporary file."""
-        self._snapshot, self._in_memory = snapshot, vectors_in_memory
+    def __init__(
+        self, snapshot: Snapshot, vectors_in_memory: int = 1_000_000, indexes: Callable[[], VectorIndexes] | None = None
+    ) -> None:
+        """The graph of `snapshot`.
+
+        Args:
+            snapshot: The snapshot.
+            vectors_in_memory: Of a table that has more vectors they lie on disk, in files that are made once.
+            indexes: Gives the kind of index that these have; None to compare with all of them.
+        """
+        self._snapshot, self._in_memory, self._indexes = snapshot, vectors_in_memory, indexes
 
     @cached_property
     def members(self) -> Members:
@@ -56,33 +82,44 @@ class QueryGraph:
     @cached_property
     def chunks(self) -> Keyed:
         """All chunks with their vectors."""
-        return Keyed(self.members.chunks, self._vectors("chunks", "chunk_id", self.members.chunks), _NO_OWNER)
+        return self._keyed("chunks", "chunk_id", self.members.chunks, _NO_OWNER)
 
     @cached_property
     def nodes(self) -> Keyed:
         """All nodes with their vectors, each with the position of its chunk."""
-        members = self.members
-        return Keyed(members.nodes, self._vectors("nodes", "query_id", members.nodes), members.owner)
+        return self._keyed("nodes", "query_id", self.members.nodes, self.members.owner)
 
-    def _vectors(self, name: str, key: str, keys: pa.Array) -> Floats:
+    def _keyed(self, name: str, key: str, keys: pa.Array, owner: Positions) -> Keyed:
+        version = self._snapshot.manifest.tables[name]
+        shape = (len(keys), version.dimension or 0)
+        if shape[0] <= self._in_memory:
+            return Keyed(keys, self._filled(np.empty, shape, name, key, keys), owner)
+        indexes = self._indexes() if self._indexes else None
+
+        def make(folder: Path) -> None:
+            room = partial(mapped, folder / "vectors", np.float32)
+            vectors = self._filled(room, shape, name, key, keys)
+            if indexes:
+                indexes.write(folder, vectors)
+
+        suffix = "index" if indexes else "vectors"
+        folder = self._files.made(f"{name}-{version.digest[:32]}-{suffix}", make)
+        vectors = np.memmap(folder / "vectors", np.float32, "r", shape=shape)
+        return Keyed(keys, vectors, owner, indexes.open(folder, vectors) if indexes else None)
+
+    def _filled(
+        self, room: Callable[[tuple[int, int]], Floats], shape: tuple[int, int], name: str, key: str, keys: pa.Array
+    ) -> Floats:
         """The table's vectors in the order of `keys`, read batch by batch into one matrix."""
-        matrix = self._room((len(keys), self._snapshot.manifest.tables[name].dimension or 0))
+        matrix = room(shape)
         for batch in self._snapshot.table(name).batches([key, "vector"]):
             matrix[positions_in(keys, batch.column(key))] = vector_matrix(batch.column("vector"))
             let_go(matrix, slice(0, len(matrix)))
         return matrix
 
-    def _room(self, shape: tuple[int, int]) -> Floats:
-        """Room for a matrix: memory, or a file that has no name any more and goes with the process."""
-        if shape[0] <= self._in_memory:
-            return np.empty(shape, dtype=np.float32)
-        beside = self._snapshot.warehouse.root
-        folder = beside if os.access(beside, os.W_OK) else Path(tempfile.gettempdir())
-        path = folder / f"{BEGUN}vectors-{os.getpid()}-{id(self)}"
-        try:
-            return mapped(path, np.float32, shape)
-        finally:
-            path.unlink(missing_ok=True)
+    @cached_property
+    def _files(self) -> SearchFiles:
+        return SearchFiles(self._snapshot.warehouse.root)
 
     @cached_property
     def edges(self) -> sparse.csr_array:

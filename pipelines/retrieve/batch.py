@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 from scipy import sparse
 
-from quern.indexes.graph import QueryGraph
+from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
@@ -100,18 +100,17 @@ class Batch:
             return np.ones(len(question), dtype=np.bool_)
         return self.allowed.masks[self.allowed.of_question[question], chunk]
 
-    def nearest_of(self, vectors: Floats, most: int, owner: Positions | None = None) -> Neighbours:
-        """The `most` of `vectors` that are nearest to each question, of those whose chunk may be found.
-
-        `owner` is the chunk of each, by default its own position.
-        """
+    def nearest_of(self, sought: Keyed, most: int) -> Neighbours:
+        """The `most` of the vectors `sought` that are nearest to each question, of those whose chunk may be found."""
         if self.allowed is None:
-            return nearest(self.vectors, vectors, most, scan=True)
+            if sought.index:
+                return sought.index.nearest(self.vectors, most)
+            return nearest(self.vectors, sought.vectors, most, scan=True)
         positions = np.full((len(self), most), -1, dtype=np.int64)
         similarities = np.full((len(self), most), -np.inf, dtype=np.float32)
         for questions, mask in self.allowed.each():
-            rows = np.flatnonzero(mask if owner is None else mask[owner])
-            found = nearest(self.vectors[questions], Part(vectors, rows), most)
+            rows = np.flatnonzero(mask[sought.owner] if len(sought.owner) else mask)
+            found = nearest(self.vectors[questions], Part(sought.vectors, rows), most)
             known = found.positions >= 0
             positions[questions] = np.where(known, rows[np.where(known, found.positions, 0)] if len(rows) else -1, -1)
             similarities[questions] = found.similarities
@@ -120,7 +119,7 @@ class Batch:
     @cached_property
     def dense(self) -> Scored:
         """The `retrieve.depth` nearest chunks of each question by cosine."""
-        found = self.nearest_of(self.graph.chunks.vectors, self._depth(len(self.graph.chunks.keys)))
+        found = self.nearest_of(self.graph.chunks, self._depth(len(self.graph.chunks.keys)))
         question, rank = np.nonzero(found.similarities > 0)
         return Scored(question, found.positions[question, rank], found.similarities[question, rank])
 
@@ -137,7 +136,7 @@ class Batch:
         one chunk come together.
         """
         nodes = self.graph.nodes
-        found = self.nearest_of(nodes.vectors, self._depth(len(nodes.keys), times=5), nodes.owner)
+        found = self.nearest_of(nodes, self._depth(len(nodes.keys), times=5))
         question, rank = np.nonzero(found.similarities > 0)
         node = found.positions[question, rank]
         reached = Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])
@@ -152,7 +151,7 @@ class Batch:
     def widened(self, hops: int) -> Reached:
         """Nodes with `cos + 1 >= gamma`, at most `n`, widened by `hops` (QCG-RAG, section 3.4)."""
         settings, nodes = self.settings.graph, self.graph.nodes
-        best = self.nearest_of(nodes.vectors, max(1, min(settings.n, len(nodes.keys))), nodes.owner)
+        best = self.nearest_of(nodes, max(1, min(settings.n, len(nodes.keys))))
         question, rank = np.nonzero(
             (best.positions >= 0) & (best.similarities.astype(np.float64) + 1.0 >= settings.gamma)
         )

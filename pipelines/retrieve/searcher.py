@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.catalog.manifest import Manifest
-from quern.indexes.graph import QueryGraph
+from quern.indexes.graph import QueryGraph, VectorIndexes
+from quern.jobs.core.work import core_count
 from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, model_fingerprint, read_model
 from quern.jobs.models.reader import Reader
@@ -44,10 +45,15 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self.snapshot = snapshot
         self.settings = settings
-        self.graph = QueryGraph(snapshot, settings.retrieve.vectors_in_memory)
+        self.graph = QueryGraph(snapshot, settings.retrieve.vectors_in_memory, self._inverted_files)
         self.pictures: Pictures | None = None
         self._embedder_ahead: Future[Embedder] | None = None
         self._held: dict[tuple[object, ...], Any] = {}
+
+    def _inverted_files(self) -> VectorIndexes:
+        from quern.jobs.graph.neighbours.inverted_file import InvertedFiles  # Few snapshots need what it imports.
+
+        return InvertedFiles(core_count(self.settings.engine))
 
     @cached_property
     def form(self) -> SearchForm:

@@ -83,8 +83,9 @@ class RetrieveSettings(Group):
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
     vectors_in_memory: Positive = Field(
         1_000_000,
-        description="Vectors of a table up to which a search holds them in memory, 1.5 GB with MiniLM; more are read "
-        "block by block from a temporary file beside the warehouse, with equal results.",
+        description="Vectors of a table up to which a search holds them in memory, 1.5 GB with MiniLM, and compares "
+        "all; more lie in partitions on disk, in the folder `search` of the warehouse, and a question looks into as "
+        "many as hold .99 of the nearest.",
         json_schema_extra=HOW,
     )
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")

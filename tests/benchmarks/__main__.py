@@ -44,6 +44,7 @@ from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.runtimes import benchmark_runtimes
 from tests.benchmarks.scale import benchmark_scale
+from tests.benchmarks.search_on_disk import benchmark_search_on_disk
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
 from tests.benchmarks.templates import benchmark_templates
@@ -87,6 +88,7 @@ _HELP = (
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
     "file --model, with --prompts of 800 tokens and 60 written; "
+    "search-on-disk: 637 questions among --nodes vectors on disk against faiss's inverted file, in --folder; "
     "scale: seconds and memory of each step of builds of each --size, by a model of random weights; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
@@ -130,6 +132,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "reranking": lambda options: benchmark_reranking(options.warehouse[0], options.questions, str(options.model)),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
     "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
+    "search-on-disk": lambda options: benchmark_search_on_disk(options.nodes, min(5, options.repeats), options.folder),
     "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()

@@ -16,6 +16,7 @@ from quern.indexes.memo import commit_part, nest
 from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
 from quern.indexes.night_state import NightStates
 from quern.indexes.remnants import Space
+from quern.indexes.search_files import SearchFiles
 from quern.pipelines.vacuum import prune, vacuum
 from quern.schemas.settings import MemoSettings
 from tests.conftest import Quern
@@ -87,6 +88,16 @@ def test_vacuum_frees_what_a_dry_run_says_and_leaves_what_is_read_or_gone_on_wit
     assert vacuum(warehouse, 1, ONE_NIGHT).snapshots == [NIGHTS[0]]
     assert sorted(p.name for p in warehouse.logs.iterdir()) == [f"{NIGHTS[2]}.log"]
     assert vacuum(warehouse, 1, ONE_NIGHT).total == Space()
+
+
+def test_what_searches_made_of_a_table_goes_with_the_last_snapshot_that_has_it(warehouse: Warehouse) -> None:
+    files = SearchFiles(warehouse.root)
+    digests = [next(iter(warehouse.manifest(night).tables.values())).digest for night in NIGHTS]
+    for digest in digests:
+        files.made(f"nodes-{digest[:32]}-index", lambda folder: touch(folder / "codes"))
+    touch(files.folder / ".tmp-nodes-index" / "unsorted")
+    assert vacuum(warehouse, 1, ONE_NIGHT).freed["search"].files == len(set(digests))
+    assert [path.name for path in files.folder.iterdir() if path.is_dir()] == [f"nodes-{digests[-1][:32]}-index"]
 
 
 def test_pruning_leaves_the_memo_and_temporary_files_alone(warehouse: Warehouse) -> None:

@@ -103,7 +103,7 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     facets = Batch(batch.searcher, [*chain(*asked)], [batch.where[q] for q in owner.tolist()], batch.reasoner)
     near, nodes = _nearness(facets) >= batch.settings.overview.near, batch.graph.nodes
     both = facets.with_vectors((facets.vectors + batch.vectors[owner]) * np.float32(0.5)) if len(facets) else facets
-    found = both.nearest_of(nodes.vectors, max(1, min(_READ, len(nodes.keys))), nodes.owner)
+    found = both.nearest_of(nodes, max(1, min(_READ, len(nodes.keys))))
     read = np.unique(found.positions[near][found.positions[near] >= 0])
     rows = dict(zip(read.tolist(), _rows(batch, read), strict=True))
     choices = []
@@ -138,7 +138,7 @@ def _span(question: str) -> tuple[tuple[date, date] | None, str]:
 def _nearness(facets: Batch) -> Floats:
     """The mean cosine of each text with its nearest nodes, shape (texts,)."""
     nodes = facets.graph.nodes
-    found = facets.nearest_of(nodes.vectors, max(1, min(_NEAREST, len(nodes.keys))), nodes.owner).similarities
+    found = facets.nearest_of(nodes, max(1, min(_NEAREST, len(nodes.keys)))).similarities
     known = np.isfinite(found)
     mean: Floats = np.where(known, found, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     return mean

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from quern.indexes.graph import Keyed
 from quern.indexes.keys import positions_among
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.vectors.embedder import Embedder
@@ -35,7 +36,7 @@ def rank_sentences(batch: Batch) -> Ranking:
 def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
     """Chunks by the score of those of their nodes that are among the `n` nearest of the question."""
     settings = batch.settings.graph
-    found = batch.nearest_of(vectors, max(1, min(settings.n, len(vectors))), owner)
+    found = batch.nearest_of(Keyed(pa.nulls(len(vectors)), vectors, owner), max(1, min(settings.n, len(vectors))))
     question, rank = np.nonzero(found.positions >= 0)
     node = found.positions[question, rank]
     reached = Reached(question, node, np.zeros(len(node), np.int32), found.similarities[question, rank])

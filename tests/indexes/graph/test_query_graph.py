@@ -8,6 +8,7 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.graph.structure import read_columns
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import nearest
+from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
@@ -89,4 +90,16 @@ def test_vectors_that_are_not_held_in_memory_are_found_equally(searcher: Searche
     found, read = (nearest(asked, of.nodes.vectors, 5, block=50, scan=True) for of in (held, mapped))
     assert np.array_equal(found.positions, read.positions)
     assert np.array_equal(found.similarities, read.similarities)
-    assert not list(searcher.snapshot.warehouse.root.glob(".tmp-*"))
+    assert not list(searcher.snapshot.warehouse.root.rglob(".tmp-*"))
+
+
+def test_questions_are_answered_from_an_index_on_disk_as_from_memory(searcher: Searcher) -> None:
+    retrieve = searcher.settings.retrieve.model_copy(update={"vectors_in_memory": 20})
+    on_disk = Searcher(searcher.snapshot, searcher.settings.model_copy(update={"retrieve": retrieve}))
+    questions = searcher.queries["question"].to_pylist()[::40]
+    here, there = (
+        Batch(one, questions).nearest_of(one.graph.nodes, 5).positions.tolist() for one in (searcher, on_disk)
+    )
+    assert isinstance(on_disk.graph.nodes.vectors, np.memmap)
+    assert on_disk.graph.nodes.index is not None
+    assert np.mean([len({*a} & {*b}) / 5 for a, b in zip(here, there, strict=True)]) >= 0.95

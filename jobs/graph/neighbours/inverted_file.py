@@ -1,0 +1,276 @@
+"""Search among vectors on disk: an inverted file of 8-bit codes, and exact cosines of what they nominate.
+
+Codes lie partition by partition. A question looks into the partitions whose centroids are nearest to it; all questions
+of a batch that look into one are multiplied with it together, so that a batch reads a partition once, in the order of
+the file. What may be among the best by the margins of the codes is scored by the vectors themselves, so that cosines
+and ties are those of `indexes.vectors.nearest`.
+
+How many partitions a question looks into is measured when the file is written: as many as hold .99 of the true nearest
+vectors of half of a sample; the other half tells the recall.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.indexes.disk import let_go, mapped
+from quern.indexes.vectors import Floats, Neighbours, Positions, merged, nearest, pair_similarities
+from quern.jobs.graph.neighbours.centroids import Centroids, folded, homes, partition_count, train
+from quern.jobs.graph.neighbours.codes import FOLD, Codes, Numbers, encode, likely, products, scale_of
+from quern.jobs.graph.neighbours.threads import run_all
+
+log = logging.getLogger(__name__)
+
+RECALL: Final = 0.99  # Asked of the half of the sample that decides.
+LEAST_RECALL: Final = 0.98  # Of the other half; an index that finds less is not used.
+K: Final = 15  # Nearest vectors that recall is measured by.
+_SAMPLE: Final = 1024
+_TRAINED_ON: Final = 1 << 20  # Vectors that make the centroids: some five hundred a partition where there are 10^7.
+_ROWS: Final = 1 << 16  # Read at a time.
+_PAIRS: Final = 1 << 11  # Vectors read at a time where they lie apart.
+_QUERIES: Final = 1 << 14  # Searched at a time.
+_LOWEST: Final = -(1 << 30)
+
+Integers = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class InvertedFile:
+    """n vectors in partitions."""
+
+    vectors: Floats  # The vectors, in an order of their own, shape (n, d).
+    numbers: Numbers  # Their codes, partition by partition, shape (n, width) int8.
+    rows: Positions  # Which vector each code is of, shape (n,).
+    ends: Positions  # Where partitions end, the first entry 0; shape (partitions + 1,).
+    centroids: Centroids  # Of the partitions.
+    scale: float  # What components were multiplied with for their codes.
+    longest: float  # Length of the longest code, as a vector.
+    lost: float  # Most that a vector lost by rounding, as a length.
+    probes: int  # Partitions that a question looks into.
+    recall: float  # Share of the true `K` nearest that these hold, on vectors that did not decide on their number.
+
+    threads: int = 1  # Partitions that are looked into at once.
+
+    @classmethod
+    def open(cls, folder: Path, vectors: Floats, threads: int = 1) -> InvertedFile:
+        """The file of `vectors` in `folder`, as `write_inverted_file` made it."""
+        about = json.loads((folder / "about.json").read_text())
+        unit = about.pop("unit")
+        read = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("rows", "ends", "centroids")}
+        numbers = np.memmap(folder / "codes", np.int8, "r", shape=(len(vectors), read["centroids"].shape[1]))
+        centroids = Centroids(read.pop("centroids"), unit)
+        return cls(vectors, numbers, read["rows"], read["ends"], centroids, threads=threads, **about)
+
+    def nearest(self, queries: Floats, k: int) -> Neighbours:
+        """The `k` nearest to each of `queries`, shape (q, d), among the vectors of the partitions that it looks into.
+
+        Memory: some 16 bytes a nominated pair, and 8 a query and partition, of at most 16,384 queries.
+        """
+        parts = [self._nearest(queries[at : at + _QUERIES], k) for at in range(0, len(queries), _QUERIES)]
+        positions = [part.positions for part in parts] or [np.empty((0, k), np.int64)]
+        similarities = [part.similarities for part in parts] or [np.empty((0, k), np.float32)]
+        return Neighbours(np.concatenate(positions), np.concatenate(similarities))
+
+    def _nearest(self, queries: Floats, k: int) -> Neighbours:
+        codes = encode(queries, self.scale)
+        slack = self._slack(codes)
+        looked_into = _by_nearness(codes.numbers, self.centroids)[:, : self.probes]
+        sizes = np.diff(self.ends)[looked_into]
+        # The nearest partitions that have k vectors between them give a bound, which little of the others reaches.
+        first = np.cumsum(sizes, axis=1) - sizes < k
+        found = np.empty((3, 0), dtype=np.int64)
+        for chosen in (first, ~first):
+            more = self._nominated(codes.numbers, looked_into, chosen, _kth(found, len(queries), k), slack, k)
+            found = np.concatenate([found, more], axis=1)
+        least = _kth(found, len(queries), k) - slack
+        query, place = found[:2, found[2] >= least[found[0]]]
+        row = self.rows[place].astype(np.int64)
+        on_disk = np.argsort(row, kind="stable")
+        query, row = query[on_disk], row[on_disk]
+        none = Neighbours(np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32))
+        return merged(none, query, row, self._cosines(queries, query, row), k)
+
+    def _cosines(self, queries: Floats, query: Positions, row: Positions) -> Floats:
+        """Cosines of the pairs; of what the system maps around each vector, little is held at a time."""
+        cosines = np.empty(len(row), dtype=np.float32)
+        for start in range(0, len(row), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            cosines[part] = pair_similarities(queries, self.vectors, query[part], row[part])
+            let_go(self.vectors, slice(0, len(self.vectors)))
+        return cosines
+
+    def _slack(self, codes: Codes) -> Integers:
+        """Twice the margin of each query's products, in their unit."""
+        # The longest code and the greatest loss stand for all vectors.
+        lost, length = np.append(codes.lost, self.lost), np.append(codes.length, self.longest)
+        numbers = np.concatenate([codes.numbers, np.zeros_like(codes.numbers[:1])])
+        margins = likely(Codes.of(numbers, self.scale, lost.astype(np.float32), length.astype(np.float32))).margin[:-1]
+        slack: Integers = np.ceil(2 * margins * self.scale**2).astype(np.int32)
+        return slack
+
+    def _nominated(
+        self,
+        queries: Numbers,
+        looked_into: Positions,
+        chosen: npt.NDArray[np.bool_],
+        kth: Integers,
+        slack: Integers,
+        k: int,
+    ) -> Positions:
+        """(query, place, product) of the chosen (query, rank) that may be among the query's `k` best.
+
+        They reach, within the slack, the k-th product that is known, or else the k-th of their partition.
+        """
+        query, rank = np.nonzero(chosen)
+        partitions = looked_into[query, rank]
+        order = np.argsort(partitions, kind="stable")
+        query, partitions = query[order], partitions[order]
+        found = [np.empty((3, 0), dtype=np.int64)]
+
+        def look(asking: Positions, partition: int) -> None:
+            start, stop = int(self.ends[partition]), int(self.ends[partition + 1])
+            if start == stop:
+                return
+            # Whole multiples are multiplied faster; what is beyond the partition is cut off again.
+            block = self.numbers[start : stop + (start - stop) % FOLD]
+            made = products(queries[asking], block)[:, : stop - start]
+            least = kth[asking]
+            if k < stop - start and least.min() == _LOWEST:
+                least = np.maximum(least, np.partition(made, -k, axis=1)[:, -k])
+            least = least - slack[asking]
+            at, column = np.nonzero(made >= least[:, None])
+            found.append(np.stack([asking[at], start + column, made[at, column]]))
+            let_go(self.numbers, slice(start, stop))
+
+        run_all((partial(look, *group) for group in _groups(query, partitions)), self.threads)
+        return np.concatenate(found, axis=1)
+
+
+@dataclass(frozen=True)
+class InvertedFiles:
+    """Inverted files as the kind of index that a search has of vectors on disk."""
+
+    threads: int = 1
+
+    def write(self, folder: Path, vectors: Floats) -> None:
+        """Write that of `vectors` to a folder."""
+        write_inverted_file(folder, vectors, self.threads)
+
+    def open(self, folder: Path, vectors: Floats) -> InvertedFile | None:
+        """That of `vectors` in a folder; None, with a warning, where its recall is too low to search by it."""
+        found = InvertedFile.open(folder, vectors, self.threads)
+        if found.recall >= LEAST_RECALL:
+            return found
+        log.warning("all vectors are compared: the index in %s finds %.3f of the nearest", folder, found.recall)
+        return None
+
+
+def _groups(query: Positions, partitions: Positions) -> Iterator[tuple[Positions, int]]:
+    """The queries of each partition, and the partition; `partitions` ascend."""
+    starts = np.flatnonzero(np.diff(partitions, prepend=-1)).tolist()
+    for start, stop in itertools.pairwise([*starts, len(partitions)]):
+        yield query[start:stop], int(partitions[start])
+
+
+def _by_nearness(numbers: Numbers, centroids: Centroids) -> Positions:
+    """Partitions in the order of their nearness to each code, shape (codes, partitions)."""
+    near = products(numbers, folded(centroids.numbers))[:, : len(centroids)]
+    order: Positions = np.argsort(-near, axis=1, kind="stable")
+    return order
+
+
+def _kth(found: Positions, queries: int, k: int) -> Integers:
+    """The k-th largest product of each query; the lowest number where it has fewer."""
+    query, _, product = found
+    order = np.lexsort((-product, query))
+    first = np.searchsorted(query[order], np.arange(queries + 1))
+    at = first[:-1] + k - 1
+    there = at < first[1:]
+    kth = np.full(queries, _LOWEST, dtype=np.int32)
+    kth[there] = product[order[at[there]]]
+    return kth
+
+
+def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None:
+    """Write the inverted file of `vectors`, shape (n, d), which may be mapped, to an empty folder.
+
+    Memory: 400 MB for the centroids' sample at 384 dimensions, 20 bytes a vector, and none of codes and vectors.
+
+    Raises:
+        NoRoomError: The disk has no room for the codes, twice, while they are sorted.
+    """
+    scale = scale_of(vectors)
+    unsorted, longest, lost = _codes(folder / "unsorted", vectors, scale)
+    count = partition_count(len(vectors))
+    centroids = _centroids(unsorted, scale, count, threads)
+    home = np.concatenate([homes(unsorted[part], centroids.numbers, threads) for part in _each(unsorted)])
+    rows = np.argsort(home, kind="stable").astype(np.int32 if len(home) < 1 << 31 else np.int64)
+    numbers = mapped(folder / "codes", np.int8, unsorted.shape)
+    for part in _each(numbers):
+        numbers[part] = unsorted[rows[part]]
+        let_go(unsorted, slice(0, len(unsorted)))
+    (folder / "unsorted").unlink()
+    probes, recall = _probes(vectors, home, centroids, scale)
+    np.save(folder / "rows.npy", rows)
+    np.save(folder / "ends.npy", np.concatenate([[0], np.cumsum(np.bincount(home, minlength=count))]))
+    np.save(folder / "centroids.npy", centroids.numbers)
+    about = {"unit": centroids.unit, "scale": scale, "longest": longest, "lost": lost}
+    (folder / "about.json").write_text(json.dumps({**about, "probes": probes, "recall": recall}))
+
+
+def _each(rows: npt.NDArray[np.generic]) -> Iterator[slice]:
+    """Parts of mapped rows, one after the other; the memory of each is given back once it was used."""
+    for start in range(0, len(rows), _ROWS):
+        part = slice(start, min(start + _ROWS, len(rows)))
+        yield part
+        let_go(rows, part)
+
+
+def _codes(path: Path, vectors: Floats, scale: float) -> tuple[Numbers, float, float]:
+    """Codes of the vectors in a new file, the length of the longest and the most that one lost."""
+    width = encode(vectors[:1], scale).numbers.shape[1]
+    numbers = mapped(path, np.int8, (len(vectors), width))
+    longest = lost = 0.0
+    for part in _each(vectors):
+        codes = encode(np.asarray(vectors[part]), scale)
+        numbers[part] = codes.numbers
+        longest, lost = max(longest, float(codes.length.max())), max(lost, float(codes.lost.max()))
+        let_go(numbers, part)
+    return numbers, longest, lost
+
+
+def _centroids(numbers: Numbers, scale: float, count: int, threads: int) -> Centroids:
+    """Centroids of a sample of the codes that is spread over all."""
+    rows = _spread(len(numbers), _TRAINED_ON)
+    none = np.zeros(len(rows), dtype=np.float32)
+    codes = Codes.of(numbers[rows], scale, none, none)
+    # The later rounds of `train` are over every second one.
+    marks = np.arange(len(rows), dtype=np.uint64)[:, None] << np.uint64(8)
+    return train(codes, np.repeat(marks, 2, axis=1), count, threads)
+
+
+def _spread(count: int, most: int) -> Positions:
+    """At most so many positions, evenly spread over `count`."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
+
+
+def _probes(vectors: Floats, home: Integers, centroids: Centroids, scale: float) -> tuple[int, float]:
+    """Partitions that a question is to look into, and the share of the true nearest that they hold."""
+    rows = _spread(len(vectors), _SAMPLE)
+    sample = np.asarray(vectors[rows])
+    truth = nearest(sample, vectors, K, own=rows, scan=True).positions
+    rank = np.argsort(_by_nearness(encode(sample, scale).numbers, centroids), axis=1, kind="stable")
+    at = np.where(truth >= 0, np.take_along_axis(rank, home[truth], axis=1), 0)
+    decide, tell = np.sort(at[::2], axis=None), at[1::2]
+    probes = 1 + int(decide[min(len(decide) - 1, int(np.ceil(RECALL * len(decide))))])
+    return probes, float((tell < probes).mean()) if len(tell) else 1.0

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quern.indexes.vectors import Floats, nearest
+from quern.jobs.graph.neighbours import inverted_file
+from quern.jobs.graph.neighbours.inverted_file import InvertedFile, InvertedFiles, write_inverted_file
+
+
+def unit(rows: Floats) -> Floats:
+    made: Floats = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return made
+
+
+def drawn(count: int, width: int, seed: int = 0) -> Floats:
+    """Vectors around eight centres, every ninth of them twice."""
+    draw = np.random.default_rng(seed)
+    rows = draw.standard_normal((8, width))[draw.integers(8, size=count)] + draw.standard_normal((count, width))
+    rows[::9] = rows[0]
+    return unit(rows)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    count=st.integers(2, 400),
+    queries=st.integers(0, 40),
+    k=st.integers(1, 50),
+    width=st.sampled_from([3, 32, 100]),
+    threads=st.integers(1, 2),
+)
+def test_a_question_that_looks_into_all_partitions_finds_what_comparing_all_finds(
+    tmp_path_factory: pytest.TempPathFactory, count: int, queries: int, k: int, width: int, threads: int
+) -> None:
+    folder, vectors = tmp_path_factory.mktemp("file"), drawn(count, width)
+    write_inverted_file(folder, vectors)
+    index = InvertedFile.open(folder, vectors, threads)
+    asked = drawn(queries, width, seed=1) if queries else np.empty((0, width), np.float32)
+    found = replace(index, probes=len(index.centroids)).nearest(asked, k)
+    true = nearest(asked, vectors, k)
+    assert np.array_equal(found.similarities, true.similarities)
+    assert np.array_equal(found.positions, true.positions)
+
+
+def test_its_recall_is_measured_and_holds_for_questions_that_it_has_not_seen(tmp_path: Path) -> None:
+    vectors, asked = np.split(drawn(20_200, 64), [20_000])
+    write_inverted_file(tmp_path, vectors, threads=2)
+    index = InvertedFile.open(tmp_path, vectors, threads=2)
+    true, found = (one.positions for one in (nearest(asked, vectors, 15), index.nearest(asked, 15)))
+    share = np.mean([len(np.intersect1d(*both)) / 15 for both in zip(true, found, strict=True)])
+    assert index.probes < len(index.centroids)
+    assert index.recall >= 0.98
+    assert share >= 0.97
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "about.json", "centroids.npy", "codes", "ends.npy", "rows.npy"
+    }  # fmt: skip
+
+
+def test_questions_are_searched_in_parts_with_equal_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, asked = drawn(3000, 32), drawn(50, 32, seed=1)
+    write_inverted_file(tmp_path, vectors)
+    index = InvertedFile.open(tmp_path, vectors)
+    whole = index.nearest(asked, 7)
+    monkeypatch.setattr(inverted_file, "_QUERIES", 8)
+    assert np.array_equal(index.nearest(asked, 7).positions, whole.positions)
+
+
+def test_an_index_that_finds_too_little_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = drawn(500, 32)
+    InvertedFiles().write(tmp_path, vectors)
+    monkeypatch.setattr(inverted_file, "LEAST_RECALL", 1.01)
+    assert InvertedFiles().open(tmp_path, vectors) is None
+    assert "all vectors are compared" in caplog.text
