@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires
@@ -157,3 +158,30 @@ def see_that_it_listens(engine: str, address: str) -> None:
         else:
             return
     raise did_not_start(engine, f"nothing answers at {address} ({'; '.join(tried)})", address)
+
+
+def lost_after(engine: str, address: str, seconds: float, every: float = 10.0) -> Callable[[], None]:
+    """What raises, once nothing has answered at a cluster's address for so many seconds; it connects `every` so many.
+
+    An engine whose master is gone may wait for it without a word; one that is started again in time is no fault.
+    """
+    answered = looked = time.monotonic()
+
+    def look() -> None:
+        nonlocal answered, looked
+        now = time.monotonic()
+        if now - looked < every:
+            return
+        looked = now
+        try:
+            see_that_it_listens(engine, address)
+        except EngineError as error:
+            if now - answered > seconds:
+                raise EngineError(
+                    f"{engine} was lost: nothing has answered at {address} for {now - answered:.0f} s; what was made "
+                    "is kept, and the next build goes on from there"
+                ) from error
+        else:
+            answered = now
+
+    return look

@@ -20,7 +20,7 @@ import pyarrow as pa
 from quern.indexes.disk import DiskFault, disk_fault, free_bytes
 from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, did_not_start, died, in_short, stopped
 from quern.jobs.engines.child import Call, Child, ChildDiedError, results
-from quern.jobs.engines.nodes import asked, check, describing, see_that_it_listens
+from quern.jobs.engines.nodes import asked, check, describing, lost_after, see_that_it_listens
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.errors import QuernError
 from quern.schemas.extras import require
@@ -102,11 +102,14 @@ class RayEngine:
             EngineError: Ray does not start, or died.
         """
         child = self._started()
+        address, seconds = self._settings.ray_address, self._settings.cluster_seconds
+        there = lost_after("Ray", address, seconds) if address and address != "auto" else lambda: None
 
         def look() -> None:
             # What drives Ray would wait a minute for a process that died.
             if self._dead():
                 raise ChildDiedError("Ray")
+            there()
             check()
 
         try:

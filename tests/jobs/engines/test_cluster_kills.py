@@ -113,6 +113,26 @@ def test_a_build_during_which_something_is_killed_is_equal_to_one_that_was_left_
     assert all(outcome["killed"] and outcome["equal"] for outcome in outcomes), outcomes
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_a_build_on_ray_whose_head_is_lost_ends_with_a_sentence_and_goes_on_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    command = [sys.executable, "-m", "quern.pipelines.cli", "build", str(_PAGES), "-w", str(tmp_path / "there")]
+    command += ["--set", f"embed.model={write_tiny_embedder(tmp_path / 'model')}", "--set", "doc2query.pairs=3"]
+    with ray_of_two_nodes(tmp_path) as (address, nodes, _), (tmp_path / "log").open("wb") as log:
+        on_ray = ["engine.engine=ray", f"engine.ray_address={address}", "engine.cluster_seconds=30"]
+        settings = [word for setting in on_ray for word in ("--set", setting)]
+        driver = subprocess.Popen([*command, *settings], stdout=log, stderr=log)
+        while not list((tmp_path / "there" / "memo" / "chunk").glob("*")):
+            assert driver.poll() is None
+            time.sleep(0.05)
+        nodes[0].stop()
+        assert driver.wait(180) == 2
+    assert f"nothing has answered at {address}" in (tmp_path / "log").read_text()
+    assert subprocess.run([*command, "--engine", "local"], check=False, timeout=_LONGEST).returncode == 0
+
+
 def _killed_at(cluster: Cluster, victim: str, driver: subprocess.Popen[bytes], memo: Path, after: float) -> bool:
     """Kill a victim some seconds after a job has written its first results, or as soon as there is one from then on."""
     while driver.poll() is None and not list(memo.glob("*")):

@@ -16,7 +16,7 @@ import pytest
 
 from quern.jobs.core.work import EngineError
 from quern.jobs.engines import RayEngine, SparkEngine
-from quern.jobs.engines.nodes import see_that_it_listens
+from quern.jobs.engines.nodes import lost_after, see_that_it_listens
 from quern.pipelines.cli.faults import sentence
 from quern.schemas.settings import EngineSettings
 from tests.clusters import ray_of_two_nodes, spark_standalone
@@ -52,6 +52,17 @@ def _silent() -> Iterator[str]:
         held = []
         threading.Thread(target=lambda: held.extend(iter(server.accept, None)), daemon=True).start()
         yield "{}:{}".format(*server.getsockname())
+
+
+def test_a_cluster_is_lost_once_nothing_has_answered_for_some_time() -> None:
+    with _silent() as address:
+        look = lost_after("Ray", address, 0.1, every=0.0)
+        time.sleep(0.2)
+        look()
+    look()
+    time.sleep(0.2)
+    with pytest.raises(EngineError, match=f"Ray was lost: nothing has answered at {address} for 0 s"):
+        look()
 
 
 def _fault_of(engine: type[SparkEngine | RayEngine], folder: Path, seconds: int = 90, **settings: Any) -> str:
