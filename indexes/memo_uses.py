@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from quern.indexes.checksums import DamagedError, checksum, read_sealed, write_sealed
 from quern.indexes.memo import Memo
-from quern.indexes.storage import void, write_whole
+from quern.indexes.storage import exclusive, void, write_whole
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +140,8 @@ def mark_used(memo: Memo, before: Memo, night: int) -> None:
     """Remember that a build of `night` used what it asked `before` for, and what was committed since."""
     heads = memo.used_since(before)
     if night and len(heads):
-        write_uses(memo.directory, read_uses(memo.directory).with_night(heads, night))
+        with _marking(memo.directory):
+            write_uses(memo.directory, read_uses(memo.directory).with_night(heads, night))
 
 
 def use_again(directory: Path, since: int, night: int) -> None:
@@ -149,11 +151,19 @@ def use_again(directory: Path, since: int, night: int) -> None:
     """
     if not night:
         return
-    uses = read_uses(directory)
-    if len(uses.heads):
-        write_uses(directory, uses.again(since, night))
-    elif len(there := Memo(directory).results().heads):
-        write_uses(directory, uses.with_night(there, night))
+    if not directory.is_dir():
+        return
+    with _marking(directory):
+        uses = read_uses(directory)
+        if len(uses.heads):
+            write_uses(directory, uses.again(since, night))
+        elif len(there := Memo(directory).results().heads):
+            write_uses(directory, uses.with_night(there, night))
+
+
+def _marking(directory: Path) -> AbstractContextManager[None]:
+    """Hold the marks of a folder: two steps of a build may use one memo at once."""
+    return exclusive(directory / "uses.lock", TimeoutError(), -1.0)
 
 
 NIGHTS_FILE: Final = "nights.json"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ import pyarrow as pa
 from filelock import FileLock, ReadWriteLock, Timeout
 
 BEGUN: Final = ".tmp-"
+_POLL: Final = 0.05
 
 
 class Closable(Protocol):
@@ -94,6 +96,22 @@ def exclusive(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator[Non
     except Timeout:
         raise busy from None
     with hold:
+        yield
+
+
+@contextmanager
+def beside_others(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lock file at `path` beside others that do so, which no holder of `exclusive` may have; as that."""
+    until = time.monotonic() + seconds
+    with path.open("ab") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if seconds >= 0 and time.monotonic() >= until:
+                    raise busy from None
+            time.sleep(_POLL)
         yield
 
 

@@ -35,7 +35,7 @@ def ingest_files(warehouse: Warehouse) -> None:
         "files",
         run_options=RUN_OPTIONS,
         as_json=True,
-        pool=warehouse.pool,
+        **warehouse.alone,
         max_active_tis_per_dag=1,
         map_index_template="{{ task.arguments[1] }}",
     )

@@ -106,7 +106,7 @@ def _crawl(warehouse: Warehouse) -> None:
         options={"engine": "{{ 'local' if params.engine == 'spark' else params.engine or '' }}"},
         run_options=RUN_OPTIONS,
         skipped_without="nothing is crawled: the parameter seeds is not set",
-        pool=warehouse.pool,
+        **warehouse.alone,
     )
     QuernOperator(**{"execution_timeout": timedelta(hours=12), **settings})
 
@@ -135,7 +135,7 @@ def _step(warehouse: Warehouse, step: BuildStep, weight: int, first: str) -> Que
         step.name,
         arguments=["stage", step.name],
         options={"build": BUILD_ID, "wait": _WAIT_SECONDS},
-        pool=warehouse.pool,
+        **(warehouse.alone if step.name in (first, "audit", "publish") else {"pool": warehouse.pool}),
         run_options=RUN_OPTIONS if step.name == first else (),
         as_json=step.name == first,
         finished_by="" if step.name == first else f"build.{first}",

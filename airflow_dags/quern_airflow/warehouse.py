@@ -24,6 +24,7 @@ class TaskOptions(TypedDict, total=False):
     engine: str  # Of `crawl`, `files` and the steps of a build.
     queue: str
     pool: str
+    pool_slots: int
     executor: str
     executor_config: dict[str, Any]
     execution_timeout: timedelta
@@ -45,8 +46,11 @@ class Warehouse:
     # What single tasks have of their own, by step (`doc2query`) or task (`crawl`, `files`, `answer`, `evaluate`,
     # `sweep`).
     tasks: Mapping[str, TaskOptions] = field(default_factory=dict)
-    # The pool of the tasks that write; empty for one named after the path. It must exist, with one slot.
+    # The pool of the tasks that write; empty for one named after the path. It must exist.
     pool: str = ""
+    # Its slots: steps of a build that may run side by side, each with the memory and the engine of one. What has to run
+    # alone takes all of them.
+    slots: int = 1
     # Called with the context of a task that failed for good, and of a run that missed its deadline.
     on_failure: Callback = log_failure
     deadline: timedelta = timedelta(days=1)  # After this time a run fails, and what still runs is stopped.
@@ -60,7 +64,12 @@ class Warehouse:
     @property
     def pool_command(self) -> str:
         """What makes the pool. In a pool that is missing tasks wait for ever, and only the scheduler's log says so."""
-        return f"airflow pools set {self.pool} 1 {shlex.quote(self.path)}"
+        return f"airflow pools set {self.pool} {self.slots} {shlex.quote(self.path)}"
+
+    @property
+    def alone(self) -> dict[str, Any]:
+        """Arguments of the operator of a task that writes, and that nothing may write beside."""
+        return {"pool": self.pool, "pool_slots": self.slots}
 
     @property
     def snapshot(self) -> Asset:

@@ -75,14 +75,16 @@ class Warehouse(WarehouseFolder):
         return cls.open(root)
 
     @contextmanager
-    def lock(self, what: str = "a command", seconds: float = 0.0) -> Iterator[None]:
+    def lock(self, what: str = "a command", seconds: float = 0.0, *, beside_others: bool = False) -> Iterator[None]:
         """Hold the warehouse for writing; there is one writer at a time, which tells others `what` it does.
+
+        Steps of a build write apart from each other and hold it `beside_others`.
 
         Raises:
             WarehouseError: Another build still holds it after `seconds`, or it cannot be written.
             StoreError: It is published in a store that cannot be written, or that has no conditional puts.
         """
-        with held_for_writing(self.root, what, seconds):
+        with held_for_writing(self.root, what, seconds, beside_others=beside_others):
             VERIFIED.forget()
             if self.store:
                 self.store.refresh()

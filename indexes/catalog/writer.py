@@ -1,4 +1,7 @@
-"""The one writer of a warehouse: it holds a lock, and says beside it who it is, for whoever finds it taken."""
+"""The one writer of a warehouse: it holds a lock, and says beside it who it is, for whoever finds it taken.
+
+Steps of builds, which write apart from each other, hold the lock together.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Self
 import psutil
 from pydantic import BaseModel, Field, ValidationError
 
+from quern.indexes import storage
 from quern.indexes.catalog.manifest import WarehouseError
 from quern.indexes.disk import is_read_only
 from quern.indexes.storage import exclusive, write_text
@@ -54,27 +58,29 @@ def _file(root: Path) -> Path:
 
 
 @contextmanager
-def held_for_writing(root: Path, what: str, seconds: float) -> Iterator[None]:
-    """Hold the warehouse at `root` for writing, as its one writer.
+def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bool = False) -> Iterator[None]:
+    """Hold the warehouse at `root` for writing, as its one writer or beside others that write apart from it.
 
     Args:
         root: The warehouse.
         what: What it is held for.
         seconds: How long to wait for another writer to end.
+        beside_others: Whether it is held together with others that say so.
 
     Raises:
         WarehouseError: Another holds it still, or it cannot be written.
     """
     lock, busy = root / "build.lock", TimeoutError()
+    hold = storage.beside_others if beside_others else exclusive
     with ExitStack() as held:
         try:
             try:
-                held.enter_context(exclusive(lock, busy))
+                held.enter_context(hold(lock, busy))
             except TimeoutError:
                 if seconds <= 0:
                     raise
                 log.info("waiting for %s: at most %g s", Writer.read(root) or "another build", seconds)
-                held.enter_context(exclusive(lock, busy, seconds))
+                held.enter_context(hold(lock, busy, seconds))
         except TimeoutError:
             raise WarehouseError(_busy(root)) from None
         except OSError as error:
@@ -87,6 +93,9 @@ def held_for_writing(root: Path, what: str, seconds: float) -> Iterator[None]:
 
 
 def _forget(root: Path) -> None:
+    writer = Writer.read(root)
+    if writer and (writer.process, writer.host) != (os.getpid(), socket.gethostname()):
+        return  # It writes beside this one.
     with suppress(OSError):
         _file(root).unlink(missing_ok=True)
 

@@ -143,14 +143,19 @@ class StagedBuild:
         }
 
     @contextmanager
-    def run(self, steps: Sequence[Step]) -> Iterator[Run]:
-        """What the jobs of `steps` share; rejects are those of the step that is run."""
-        work = self.folder / "work"
-        for path in work.glob("*"):  # of a step that was killed
+    def run(self, steps: Sequence[Step], work: str = "") -> Iterator[Run]:
+        """What the jobs of `steps` share; rejects are those of the step that is run.
+
+        Args:
+            steps: The steps.
+            work: The folder, within that for temporary files, of a step that others may run beside.
+        """
+        folder = self.folder / "work" / work
+        for path in folder.glob("*"):  # of a step that was killed
             if path.name != _TABLES:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         preload = spark_modules(steps, self.settings)
-        with new_run(self.begun.build_id, self.warehouse, self.settings, work, self.warehouse.stages, preload) as run:
+        with new_run(self.begun.build_id, self.warehouse, self.settings, folder, self.warehouse.stages, preload) as run:
             run.source, run.parent, run.started_at = self.source, self.parent, self.begun.started_at
             yield run
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.catalog import Warehouse, WarehouseError, new_build_id
+from quern.indexes.storage import exclusive
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.step import Step, makers
 from quern.pipelines.build.in_progress import StagedBuild, StageError
@@ -67,8 +69,9 @@ def run_stage(
 ) -> None:
     """Run one step of the build `build_id`, its audit, or its publication; the first step begins the build.
 
-    What is finished already is not done again. Tables on the way are kept in the warehouse until the build, or another,
-    is published.
+    Steps that do not need each other may run side by side, each in a process of its own; the first step, the audit and
+    the publication run alone. What is finished already is not done again. Tables on the way are kept in the warehouse
+    until the build, or another, is published.
 
     Args:
         name: One of `stage_names`.
@@ -83,12 +86,14 @@ def run_stage(
     Raises:
         StageError: A step before it was not run, or the build cannot be gone on with.
         BuildRefusedError: A critical expectation failed; the audit can be tried again.
-        WarehouseError: Another build, or step of one, is writing.
+        WarehouseError: Another build is writing, or another process runs this step.
     """
     steps = STEPS if steps is None else steps
     _see_names(name, build_id, steps)
+    alone = name in (steps[0].name, AUDIT, PUBLISH)
     with (
-        warehouse.lock(f"{name} of build {build_id}", wait),
+        warehouse.lock(f"{name} of build {build_id}", wait, beside_others=not alone),
+        nullcontext() if alone else _held_step(name, build_id, warehouse, wait),
         log_file(warehouse.logs / f"{build_id}.log", change(Settings()).log),
         MemoryMeter() as meter,
     ):
@@ -229,12 +234,23 @@ def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
         )
 
 
+@contextmanager
+def _held_step(name: str, build_id: str, warehouse: Warehouse, wait: float) -> Iterator[None]:
+    """Hold a step of a build that is begun: two processes that ran it would write one table."""
+    folder = warehouse.builds / build_id
+    if not folder.is_dir():  # That is said when it is opened.
+        yield
+        return
+    with exclusive(folder / f"{name}.lock", WarehouseError(f"another process runs {name} of build {build_id}"), wait):
+        yield
+
+
 def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
     """Run a step that is not finished; the first one finishes those that have nothing to do, too."""
     if staged.finished(step) is not None:
         log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
         return
-    with staged.run([step]) as run:
+    with staged.run([step], work=step.name) as run:
         staged.prepare([step], run)
         staged.finish(step, run, meter)
         if step is staged.steps[0]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.catalog import Warehouse, WarehouseError, new_build_id
+from quern.indexes.storage import exclusive
 from quern.pipelines.build.history import builds_of
 from quern.pipelines.build.in_progress import StagedBuild, StageError
 from quern.pipelines.build.stage import run_stage, stage_names
@@ -46,7 +48,8 @@ def staged(quern: Quern, warehouse: Path, name: str, *more: object) -> subproces
 
 
 # Stages that run in a process of their own, the last of them with a model; a process takes seconds to start.
-ALONE = ("clean", "deduplicate", "embed_pairs")
+ALONE = ("clean", "deduplicate")
+TOGETHER = ("embed_pairs", "embed_events")  # Side by side: they share a memo.
 
 
 def test_stages_run_one_by_one_publish_what_a_whole_build_does(
@@ -61,9 +64,14 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
             assert late.returncode == 2
             assert "the step chunk of build 20240101T0600 needs deduplicate first" in late.stderr
         more = ("--source", pages, "--set", "engine.task_rows=2") if name == "ingest" else ()
+        if name == TOGETHER[0]:
+            with ThreadPoolExecutor() as pool:
+                both = [*pool.map(lambda step: staged(quern, warehouse, step), TOGETHER)]
+            assert [done.returncode for done in both] == [0, 0], [done.stderr for done in both]
         done = staged(quern if name in ALONE else quern_here, warehouse, name, *more)
         assert done.returncode == 0, done.stderr
     assert digests(warehouse) == digests(whole)
+    assert not (warehouse / "build.holder.json").exists()
     jobs = [job["job"] for job in Warehouse.open(warehouse).manifest().jobs]
     assert jobs == [job["job"] for job in Warehouse.open(whole).manifest().jobs]
     assert not (warehouse / "builds").exists()
@@ -83,6 +91,26 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
         assert (told["step"], told["published"]) == (name, name == "publish")
         assert told["finished"] == stage_names()[: None if name == "publish" else -2]
     assert (Warehouse.open(warehouse).current_id(), digests(warehouse)) == (NEXT, digests(whole))
+
+
+def test_a_step_is_run_by_one_process_and_beside_no_other_writer(pages: Path, tmp_path: Path) -> None:
+    catalog = Warehouse.create(tmp_path / "warehouse")
+    run_stage("ingest", ID, catalog, pages, in_one_process)
+
+    def run(name: str) -> None:
+        run_stage(name, ID, Warehouse.open(catalog.root), None, in_one_process)
+
+    with (
+        exclusive(catalog.builds / ID / "clean.lock", TimeoutError()),
+        pytest.raises(WarehouseError, match=f"another process runs clean of build {ID}"),
+    ):
+        run("clean")
+    with catalog.lock("a build"), pytest.raises(WarehouseError, match=r"another build is writing to .* \(a build of"):
+        run("clean")
+    with catalog.lock("clean of a build", beside_others=True):
+        with pytest.raises(WarehouseError, match=r"another build is writing to .* \(clean of a build of"):
+            run("audit")
+        run("clean")
 
 
 def test_a_publication_that_was_cut_short_is_tried_again_though_the_warehouse_was_moved_meanwhile(

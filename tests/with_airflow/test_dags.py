@@ -238,7 +238,7 @@ def page(context): print("called for", context["dag_run"])
 
 TASKS = {{"doc2query": {{"engine": "ray", "queue": "gpu", "pool": "gpus", "executor_config": {{"cpus": 4}}}}}}
 for name in ("news", "law"):
-    warehouse = Warehouse(f"/data/{{name}}", tasks={tasks}, on_failure=page)
+    warehouse = Warehouse(f"/data/{{name}}", tasks={tasks}, on_failure=page, slots=1 if name == "news" else 3)
     globals()[name] = nightly_build(name, warehouse)
     globals()[f"{{name}}_sweep"] = benchmark_sweep(f"{{name}}_sweep", warehouse)
 """
@@ -258,6 +258,10 @@ def test_each_warehouse_has_a_pool_and_an_asset_of_its_own_and_a_step_an_engine_
     assert {task.pool for task in news.tasks} == {"quern.data.news", "default_pool", "gpus"}
     readers = {task.task_id for task in news.tasks if task.pool == "default_pool"}
     assert "`airflow pools set quern.data.news 1 /data/news`" in news.doc_md
+    assert {task.pool_slots for task in news.tasks} == {1}
+    assert "`airflow pools set quern.data.law 3 /data/law`" in law.doc_md
+    writes_alone = {task.task_id for task in law.tasks if task.pool_slots == 3}
+    assert writes_alone == {"crawl.crawl", "ingest.files", "build.ingest", "build.audit", "build.publish"}
     assert readers == {"check", "ingest.find", "ingest.summary", "answers.answer"}
     step = news.get_task("build.doc2query")
     assert (step.options["engine"], step.queue, step.executor_config) == ("ray", "gpu", {"cpus": 4})
