@@ -1,6 +1,6 @@
 """The table `entities`: what triplets name, under all forms of its name, with what is stated of it.
 
-Needs the whole tables of triplets and documents: in memory are some 300 bytes a triplet that names something, and the
+Needs the whole tables of triplets and documents: in memory are some 800 bytes a triplet that names something, and the
 titles and addresses of documents. Names are folded anew each night, for a page may join or part two of them; an entity
 that comes out as it was counts as taken over.
 
@@ -33,7 +33,7 @@ _ALIAS: Final = re.compile(r"(?:known as|called|nicknamed|renamed(?: as| to)?|ab
 _BORN: Final = re.compile(r"\bborn (?:in|on|at)$|出生于$|毕业于$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Page:
     """A document as entities need it."""
 
@@ -42,7 +42,7 @@ class Page:
     others: tuple[str, ...] = ()  # Titles of its copies, and names in addresses that led to it.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Told:
     """A triplet as entities need it."""
 
@@ -55,7 +55,7 @@ class Told:
     order: tuple[str, str, int] = ("", "", 0)  # What it is sorted by among the facts of an entity.
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Known:
     """By what an entity is known: the key of its name, and what keeps it apart from others of that name."""
 
@@ -69,7 +69,7 @@ class Folded:
 
     forms: Counter[str] = field(default_factory=Counter)  # Its names, with how often each stands.
     documents: set[str] = field(default_factory=set)  # Documents that state something of it.
-    facts: set[str] = field(default_factory=set)  # What they state.
+    facts: list[str] = field(default_factory=list)  # What they state, some of it twice.
     kinds: Counter[str] = field(default_factory=Counter)  # What they say it is.
 
 
@@ -114,7 +114,7 @@ def folded(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[Known, Folde
             entity = found[Known(key, titles.get(one.doc_id, titles.get(site, "")))]
             entity.forms[name] += 1
             entity.documents.add(one.doc_id)
-            entity.facts.add(one.triplet_id)
+            entity.facts.append(one.triplet_id)
             if name == one.subject and (kind := kind_said(one)):
                 entity.kinds[kind] += 1
     _add_titles(found, pages, aliases)
@@ -253,22 +253,19 @@ class FoldEntities(TableJob):
 
 def _told(triplets: Stage) -> list[Told]:
     """The triplets that name something, in the order of their keys, so that equal tables give equal entities."""
-    found = []
+    found: list[Told] = []
+    held: dict[str, str] = {}  # Equal texts are held once.
+
+    def once(text: str | None) -> str:
+        return held.setdefault(text, text) if text else ""
+
     for batch in triplets.batches(list(_COLUMNS)):
         for row in batch.to_pylist():
             if row["subject_name"] or row["object_name"]:
-                published = row["published_at"].isoformat() if row["published_at"] else "9999"
-                found.append(
-                    Told(
-                        row["triplet_id"],
-                        row["doc_id"],
-                        row["subject_name"] or "",
-                        row["relation"],
-                        row["object"],
-                        row["object_name"] or "",
-                        (published, row["doc_id"], row["start"]),
-                    )
-                )
+                published = once(row["published_at"].isoformat() if row["published_at"] else "9999")
+                subject, relation, object_name = (once(row[c]) for c in ("subject_name", "relation", "object_name"))
+                order = (published, doc := once(row["doc_id"]), row["start"])
+                found.append(Told(row["triplet_id"], doc, subject, relation, once(row["object"]), object_name, order))
     return sorted(found, key=lambda one: one.triplet_id)
 
 
@@ -292,7 +289,7 @@ def _pages(documents: Stage) -> dict[str, Page]:
 
 
 def _row(known: Known, entity: Folded, place: Mapping[str, tuple[str, str, int]]) -> dict[str, Any]:
-    facts = sorted(entity.facts, key=lambda fact: (place[fact], fact))
+    facts = sorted({*entity.facts}, key=lambda fact: (place[fact], fact))
     forms = sorted(entity.forms, key=lambda form: (-entity.forms[form], form))
     row: dict[str, Any] = {
         "entity_id": text_digest(known.key, known.apart)[:20],

@@ -27,7 +27,7 @@ from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.files import benchmark_files
 from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.images import benchmark_images
-from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
+from tests.benchmarks.ingest import benchmark_cluster, benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
@@ -54,6 +54,7 @@ _HELP = (
     "alignment: whether chunks that answer are aligned with their questions and others are not, of --folder "
     "or the shared sets and each --warehouse of demo, lihua, musique, cmrc; pairs a second; "
     "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
+    "cluster: WARC files of --pages to documents on a Spark master with two workers, against local[2], of --folder; "
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
@@ -147,6 +148,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
 _OF_RERANKING = [("reranking", option) for option in ("warehouse", "questions", "model")]
 # Those that read --folder.
 _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "cluster": lambda options: benchmark_cluster(options.folder, options.pages, min(3, options.repeats)),
     "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
     "decomposition": lambda options: benchmark_decomposition(options.folder, options.model, options.prompts),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),

@@ -31,7 +31,10 @@ from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS
+from tests.clusters import spark_standalone
 from tests.conftest import read_pages
+
+log = logging.getLogger(__name__)
 
 _FILES = 4
 _SECONDS_PER_PAGE = 20.0
@@ -88,18 +91,40 @@ def _run(root: Path, settings: Settings) -> Iterator[Run]:
         yield Run("b", warehouse.memo, work, warehouse.stages, engines, writer, *rows, core_count(settings.engine))
 
 
-def _settings() -> Settings:
-    return load_settings(None, [f"clean.seconds_per_page={_SECONDS_PER_PAGE}"])
+def _settings(overrides: Sequence[str] = ()) -> Settings:
+    return load_settings(None, [f"clean.seconds_per_page={_SECONDS_PER_PAGE}", *overrides])
 
 
-def _ours(archives: Path, root: Path) -> tuple[float, int]:
+def _ours(archives: Path, root: Path, overrides: Sequence[str] = ()) -> tuple[float, int]:
     """Seconds that Quern takes, the start of workers included, and documents made."""
-    settings = _settings()
+    settings = _settings(overrides)
     started = time.monotonic()
     with _run(root, settings) as run:
         documents = derive(Clean(settings.clean), read_pages(archives, settings.ingest, run), run)
         seconds = time.monotonic() - started
     return seconds, documents.rows
+
+
+def benchmark_cluster(folder: Path, pages: int, repeats: int) -> dict[str, float]:
+    """Seconds from WARC files to documents on a Spark master with two workers of one core, and on Spark's `local[2]`.
+
+    Both start Java and their executors each time; the ratio is the median of those of the rounds.
+    """
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    rounds = []
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        write_archives(root / "archives", page_texts(folder), pages)
+        with spark_standalone(root) as (master, _, _):
+            for number in range(repeats):
+                seconds = {}
+                for kind, address in {"local[2]": "local[2]", "cluster": master}.items():
+                    told = ["engine.engine=spark", f"engine.spark_master={address}", "engine.cluster_seconds=90"]
+                    seconds[kind], documents = _ours(root / "archives", root / f"{kind}{number}", told)
+                log.info("%s documents=%d", seconds, documents)
+                rounds.append(seconds)
+    figures = {f"{kind} seconds": statistics.median(r[kind] for r in rounds) for kind in rounds[0]}
+    return figures | {"ratio": statistics.median(r["cluster"] / r["local[2]"] for r in rounds)}
 
 
 def _datatrove(archives: Path, root: Path) -> tuple[float, int]:
