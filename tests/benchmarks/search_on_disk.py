@@ -33,7 +33,7 @@ _DIMENSION = 384
 _QUESTIONS = 637  # As many as LiHua-World has.
 _GIB = 1 << 30
 _ADDED = 1 << 18
-_PROBES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+_PROBES = (1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768)
 _T = TypeVar("_T")
 
 

@@ -204,19 +204,19 @@ def _kth(found: Positions, queries: int, k: int) -> Integers:
 def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None:
     """Write the inverted file of `vectors`, shape (n, d), which may be mapped, to an empty folder.
 
-    Memory: 400 MB for the centroids' sample at 384 dimensions, 20 bytes a vector, and none of codes and vectors.
+    Memory: 400 MB for the centroids' sample at 384 dimensions, 20 bytes a vector, and little of codes and vectors.
 
     Raises:
         NoRoomError: The disk has no room for the codes, twice, while they are sorted.
     """
-    scale = scale_of(vectors)
+    scale = min(scale_of(np.asarray(vectors[part])) for part in _each(vectors))
     unsorted, longest, lost = _codes(folder / "unsorted", vectors, scale)
     count = partition_count(len(vectors))
     centroids = _centroids(unsorted, scale, count, threads)
     home = np.concatenate([homes(unsorted[part], centroids.numbers, threads) for part in _each(unsorted)])
     rows = np.argsort(home, kind="stable").astype(np.int32 if len(home) < 1 << 31 else np.int64)
     numbers = mapped(folder / "codes", np.int8, unsorted.shape)
-    for part in _each(numbers):
+    for part in _each(numbers, _PAIRS):
         numbers[part] = unsorted[rows[part]]
         let_go(unsorted, slice(0, len(unsorted)))
     (folder / "unsorted").unlink()
@@ -228,10 +228,10 @@ def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None
     (folder / "about.json").write_text(json.dumps({**about, "probes": probes, "recall": recall}))
 
 
-def _each(rows: npt.NDArray[np.generic]) -> Iterator[slice]:
+def _each(rows: npt.NDArray[np.generic], size: int = _ROWS) -> Iterator[slice]:
     """Parts of mapped rows, one after the other; the memory of each is given back once it was used."""
-    for start in range(0, len(rows), _ROWS):
-        part = slice(start, min(start + _ROWS, len(rows)))
+    for start in range(0, len(rows), size):
+        part = slice(start, min(start + size, len(rows)))
         yield part
         let_go(rows, part)
 
@@ -253,7 +253,11 @@ def _centroids(numbers: Numbers, scale: float, count: int, threads: int) -> Cent
     """Centroids of a sample of the codes that is spread over all."""
     rows = _spread(len(numbers), _TRAINED_ON)
     none = np.zeros(len(rows), dtype=np.float32)
-    codes = Codes.of(numbers[rows], scale, none, none)
+    sample = np.empty((len(rows), numbers.shape[1]), dtype=np.int8)
+    for part in _each(sample):
+        sample[part] = numbers[rows[part]]
+        let_go(numbers, slice(0, len(numbers)))
+    codes = Codes.of(sample, scale, none, none)
     # The later rounds of `train` are over every second one.
     marks = np.arange(len(rows), dtype=np.uint64)[:, None] << np.uint64(8)
     return train(codes, np.repeat(marks, 2, axis=1), count, threads)
