@@ -25,12 +25,12 @@ from quern.schemas.settings.reading import load_settings
 from tests.clusters import Daemon, ray_of_two_nodes, spark_standalone
 from tests.tiny_embedder import write_tiny_embedder
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600 + 600 * int(os.environ.get("QUERN_CLUSTER_KILLS", "2")))]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600 + 1200 * int(os.environ.get("QUERN_CLUSTER_KILLS", "2")))]
 
 _PAGES = Path(__file__).parents[2] / "corpus" / "domains" / "pumps" / "documents.jsonl"
 _KILLS = int(os.environ.get("QUERN_CLUSTER_KILLS", "2"))
 _MOMENTS = ("clean", "normalise", "chunk", "doc2query", "find_events", "triplets", "embed")
-_LONGEST = 600.0
+_LONGEST = 1200.0
 
 
 @dataclass
