@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from quern.indexes.remnants import Remnant
 from quern.indexes.storage import BEGUN, exclusive
@@ -22,6 +22,7 @@ from quern.indexes.storage import BEGUN, exclusive
 log = logging.getLogger(__name__)
 
 _FOREVER: Final = -1.0
+_T = TypeVar("_T")
 
 
 class SearchFiles:
@@ -33,6 +34,20 @@ class SearchFiles:
         if not os.access(self.folder if self.folder.is_dir() else root, os.W_OK):
             self._temporary = tempfile.TemporaryDirectory()
             self.folder = Path(self._temporary.name)
+
+    def opened(self, name: str, make: Callable[[Path], None], open_: Callable[[Path], _T]) -> _T:
+        """What `open_` gives of the folder `name`; one that it cannot open is made again, once.
+
+        Raises:
+            NoRoomError: The disk has no room for it.
+        """
+        folder = self.made(name, make)
+        try:
+            return open_(folder)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log.warning("search=%s cannot be opened and is made again: %s", name, error)
+            shutil.rmtree(folder)
+            return open_(self.made(name, make))
 
     def made(self, name: str, make: Callable[[Path], None]) -> Path:
         """The folder `name`, which `make` fills if it is not there; who else wants it meanwhile waits.

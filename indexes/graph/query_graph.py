@@ -102,10 +102,12 @@ class QueryGraph:
             if indexes:
                 indexes.write(folder, vectors)
 
+        def opened(folder: Path) -> Keyed:
+            vectors = np.memmap(folder / "vectors", np.float32, "r", shape=shape)
+            return Keyed(keys, vectors, owner, indexes.open(folder, vectors) if indexes else None)
+
         suffix = "index" if indexes else "vectors"
-        folder = self._files.made(f"{name}-{version.digest[:32]}-{suffix}", make)
-        vectors = np.memmap(folder / "vectors", np.float32, "r", shape=shape)
-        return Keyed(keys, vectors, owner, indexes.open(folder, vectors) if indexes else None)
+        return self._files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
 
     def _filled(
         self, room: Callable[[tuple[int, int]], Floats], shape: tuple[int, int], name: str, key: str, keys: pa.Array

@@ -103,3 +103,20 @@ def test_questions_are_answered_from_an_index_on_disk_as_from_memory(searcher: S
     assert isinstance(on_disk.graph.nodes.vectors, np.memmap)
     assert on_disk.graph.nodes.index is not None
     assert np.mean([len({*a} & {*b}) / 5 for a, b in zip(here, there, strict=True)]) >= 0.95
+
+
+@pytest.mark.parametrize("file", ["vectors", "codes", "rows.npy", "about.json"])
+def test_an_index_on_disk_that_is_damaged_is_made_again(
+    searcher: Searcher, file: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    retrieve = searcher.settings.retrieve.model_copy(update={"vectors_in_memory": 20})
+    settings = searcher.settings.model_copy(update={"retrieve": retrieve})
+    vectors = np.array(Searcher(searcher.snapshot, settings).graph.nodes.vectors)
+    (path,) = searcher.snapshot.warehouse.root.glob(f"search/nodes-*-index/{file}")
+    path.write_bytes(path.read_bytes()[:-50])
+    mended = Searcher(searcher.snapshot, settings).graph.nodes
+    assert "is made again" in caplog.text
+    assert np.array_equal(vectors, mended.vectors)
+    assert mended.index is not None
+    asked = vectors[:3]
+    assert (mended.index.nearest(asked, 1).positions[:, 0] == nearest(asked, vectors, 1).positions[:, 0]).all()
