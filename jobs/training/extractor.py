@@ -112,7 +112,8 @@ def train_extractor(
         TrainingError: There are too few sentences, the base is no encoder, or as `Run.train`.
     """
     check_out(out)
-    known = [case for case in cases if case.key or case.supports]
+    # A short answer is key information as a whole: it would teach that every word is.
+    known = [case for case in cases if case.key or (case.supports and not case.given.alone)]
     parts: dict[bool, list[Marked]] = {False: [], True: []}
     for case in known:
         if words := key_words(case):
