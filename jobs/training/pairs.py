@@ -10,12 +10,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from quern.indexes.storage import write_whole
+from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.errors import QuernError
 from quern.schemas.tables.training_pairs import NEGATIVE, POSITIVE
+
+_ASKED: Final = ("question", "query", "input", "claim")  # Fields of what a model is asked.
 
 
 class PairError(QuernError):
@@ -116,6 +119,8 @@ class HeldOut:
     def read(files: Iterable[Path]) -> HeldOut:
         """What evaluation sets hold: questions (`question`, `query`, `input`) and texts (`text`, `pos`, `passages`).
 
+        Of sets of claims (ExpertQA) also each `claim` and each sentence of its `evidence`.
+
         Raises:
             PairError: A file cannot be read or has none of them.
         """
@@ -123,11 +128,17 @@ class HeldOut:
         for file in files:
             before = len(questions) + len(texts)
             for _, value in _lines(file):
-                questions.update(str(value[key]) for key in ("question", "query", "input") if value.get(key))
+                questions.update(str(value[key]) for key in _ASKED if value.get(key))
                 passages = [p.get("text") if isinstance(p, dict) else p for p in value.get("passages") or []]
                 texts.update(text for text in [value.get("text"), *(value.get("pos") or []), *passages] if text)
+                for passage in map(Passage.read, value.get("evidence") or []):
+                    # A sentence that is quoted has four words; fewer stand anywhere.
+                    texts.update(s for s in (passage.text, *passage.sentences) if len(normalised(s).split()) >= 4)
             if len(questions) + len(texts) == before:
-                raise PairError(f"--held-out {file} has neither a question, query or input nor a text, pos or passages")
+                raise PairError(
+                    f"--held-out {file} has neither a question, query, input or claim, nor a text, pos, passages or "
+                    "evidence"
+                )
         return HeldOut(*(frozenset(text_digest(normalised(t)) for t in some) for some in (questions, texts)))
 
     def refuse(self, questions: Iterable[str]) -> None:
@@ -140,6 +151,10 @@ class HeldOut:
             raise PairError(
                 f"{len(leaks)} questions to train on are in the held-out sets, as {leaks[0][:80]!r}: remove them"
             )
+
+    def has(self, texts: Iterable[str]) -> bool:
+        """Whether one of the texts is held out, as a question or as a text."""
+        return not (self.questions | self.texts).isdisjoint(map(text_digest, filter(None, map(normalised, texts))))
 
     def leaks(self, pair: Pair) -> bool:
         """Whether the question of a pair is held out, or its text, with or without the title in its first line."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import torch
@@ -78,6 +78,8 @@ def info_nce(scores: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
 class Reranker(nn.Module):  # type: ignore[misc]
     """A cross-encoder with its tokenizer."""
 
+    head: ClassVar[str] = "AutoModelForSequenceClassification"
+
     def __init__(self, base: str, shape: Shape) -> None:
         """Load the base.
 
@@ -87,22 +89,22 @@ class Reranker(nn.Module):  # type: ignore[misc]
         """
         super().__init__()
         forbid_network()
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        import transformers
         from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
         disable_progress_bar()
         set_verbosity_error()  # That the base has no head yet is no news.
         folder = find_folder(DEFAULT_MODEL if base == READER else base, "--base")
         try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-            self.model: Any = AutoModelForSequenceClassification.from_pretrained(
+            self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+            self.model: Any = getattr(transformers, self.head).from_pretrained(
                 folder, num_labels=1, attention_probs_dropout_prob=0.0, num_hidden_layers=shape.layers, dtype="float32"
             )
         # Libraries raise errors of their own for files that are missing, damaged or of another kind.
         except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
             raise TrainingError(f"--base {base} is no encoder: {' '.join(str(error).split())[:200]}") from error
         if self.tokenizer.cls_token_id is None or getattr(self.model.config, "is_decoder", False):
-            raise TrainingError(f"--base {base} is no encoder: a reranker needs a model such as BERT or XLM-RoBERTa")
+            raise TrainingError(f"--base {base} is no encoder: name a model such as BERT or XLM-RoBERTa")
         if base == READER:
             self._take_reader()
         self.model.get_input_embeddings().requires_grad_(False)
@@ -138,21 +140,19 @@ class Reranker(nn.Module):  # type: ignore[misc]
         self.tokenizer.save_pretrained(folder)
 
 
-def split(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+def split(groups: Sequence[Group], goal: Goal) -> tuple[list[Group], list[Group]]:
     """Questions to train on, and a tenth to measure with; questions about one text stay together.
 
     Raises:
         TrainingError: There are too few.
     """
     if len(groups) < MINIMUM:
-        raise TrainingError(
-            f"{len(groups)} questions with an answering text are too few to train a reranker: at least {MINIMUM} are "
-            "needed; add a labelled set with --pairs, or use a warehouse with more documents"
-        )
+        few, more = goal.few
+        raise TrainingError(f"{len(groups)} {few}: at least {MINIMUM} are needed; {more}")
     measured = [int(text_digest(normalised(g.positives[0]))[:8], 16) % _MEASURED == 0 for g in groups]
     parts = [[g for g, m in zip(groups, measured, strict=True) if m is wanted] for wanted in (False, True)]
     if not parts[0] or not parts[1]:
-        raise TrainingError("all questions are about one text: a reranker needs several")
+        raise TrainingError("all questions are about one text: several are needed")
     return parts[0], sorted(parts[1], key=lambda g: text_digest(g.question))[:_MOST_MEASURED]
 
 
@@ -181,14 +181,19 @@ class Batches:
         return Lists([group.question for group in groups], texts)
 
 
-def loss_of(net: Reranker, lists: Lists) -> torch.Tensor:
-    """InfoNCE of a batch."""
+def scored(net: Reranker, lists: Lists) -> tuple[torch.Tensor, torch.Tensor]:
+    """The scores of a batch, and which of them there are; as of `info_nce`."""
     width = max(map(len, lists.texts))
     present = torch.tensor([[n < len(texts) for n in range(width)] for texts in lists.texts])
     flat = [(q, text) for q, texts in zip(lists.questions, lists.texts, strict=True) for text in texts]
     scores = net([q for q, _ in flat], [text for _, text in flat])
     table = torch.zeros(present.shape, device=scores.device).masked_scatter(present.to(scores.device), scores)
-    return info_nce(table, present.to(scores.device))
+    return table, present.to(scores.device)
+
+
+def loss_of(net: Reranker, lists: Lists) -> torch.Tensor:
+    """InfoNCE of a batch."""
+    return info_nce(*scored(net, lists))
 
 
 def reciprocal_rank(net: Reranker, groups: Sequence[Group]) -> float:
@@ -202,6 +207,65 @@ def reciprocal_rank(net: Reranker, groups: Sequence[Group]) -> float:
     return float(np.mean(ranks or [0.0]))
 
 
+def selection_loss(net: Reranker, lists: Lists) -> torch.Tensor:
+    """The loss of a selector, for which "none" is a further choice, of score 0.
+
+    The mean of the surprise at the source that supports a sentence, and of that at none where this source is taken
+    away: so a score is to be above 0 where a source supports, and below where it does not.
+    """
+    table, present = scored(net, lists)
+    none, there = torch.zeros_like(table[:, :1]), torch.ones_like(present[:, :1])
+    chosen = info_nce(torch.cat([table, none], 1), torch.cat([present, there], 1))
+    refused = info_nce(torch.cat([none, table[:, 1:]], 1), torch.cat([there, present[:, 1:]], 1))
+    return (chosen + refused) / 2
+
+
+def right_selections(net: Reranker, groups: Sequence[Group]) -> float:
+    """How often the choice is right, of a sentence's source and none among its negatives, and of none without it."""
+    right = []
+    for group in groups:
+        texts = [group.positives[0], *group.negatives[:_MOST_NEGATIVES]]
+        best, *others = net([group.question] * len(texts), texts).tolist()
+        other = max(others, default=-np.inf)
+        right += [best > max(0.0, other), other < 0.0]
+    return float(np.mean(right))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a cross-encoder is trained for."""
+
+    title: str
+    task: str  # What it does, for its model card.
+    few: tuple[str, str]  # What it has too few of, and what to do.
+    loss: Callable[[Reranker, Lists], torch.Tensor]
+    figure: str  # Name of what it is evaluated by.
+    evaluate: Callable[[Reranker, Sequence[Group]], float]
+
+
+RERANKER: Final = Goal(
+    "Reranker",
+    "Scores how well a passage answers a question: a cross-encoder for `rerank.model`, FlagReranker and "
+    "sentence-transformers' CrossEncoder.",
+    (
+        "questions with an answering text are too few to train a reranker",
+        "add a labelled set with --pairs, or use a warehouse with more documents",
+    ),
+    loss_of,
+    "MRR of development questions",
+    reciprocal_rank,
+)
+SELECTOR: Final = Goal(
+    "Selector of cited sources",
+    "Scores whether a sentence of a source supports a sentence of an answer, above .5 if it does: a cross-encoder for "
+    "`cite.selector`.",
+    ("sentences with a source that supports them are too few to train a selector", "add cases"),
+    selection_loss,
+    "right selections of development sentences",
+    right_selections,
+)
+
+
 def train(
     groups: Sequence[Group],
     out: Path,
@@ -211,8 +275,9 @@ def train(
     data: Sequence[tuple[str, str, int]],
     command: str,
     beside: Sequence[Path] = (),
+    goal: Goal = RERANKER,
 ) -> dict[str, float]:
-    """Train a reranker and write its folder, which `rerank.model` takes.
+    """Train a cross-encoder and write its folder, which `rerank.model` or `cite.selector` takes.
 
     Args:
         groups: Questions with their texts.
@@ -223,46 +288,51 @@ def train(
         data: Sources of the pairs with licence and number, for the model card.
         command: What makes the model again.
         beside: Files that the folder also gets.
+        goal: What it is trained for.
 
     Returns:
-        Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the development tenth, which chooses the
+        Figures: `questions`, `steps`, `loss`, and the goal's figure on the development tenth, which chooses the
             weights, before and after.
 
     Raises:
         TrainingError: There are too few pairs, the base is no encoder, or as `Run.train`.
     """
     check_out(out)
-    trained, measured = split(groups)
+    trained, measured = split(groups, goal)
     torch.manual_seed(settings.seed)
     net = Reranker(base, shape)
-    held = {"base": base, "base_digest": _digest_of(base), "data": settings_digest([vars(g) for g in groups])}
+    held = {
+        "goal": goal.title,
+        "base": base,
+        "base_digest": digest_of(base),
+        "data": settings_digest([vars(g) for g in groups]),
+    }
     run = Run(
         net,
         Batches(trained, shape, settings.seed),
-        loss_of,
+        goal.loss,
         settings,
         training_folder(out),
         {**vars(shape), **held},
-        evaluate=lambda of: reciprocal_rank(of, measured),
+        evaluate=lambda of: goal.evaluate(of, measured),
         describe=lambda lists: " | ".join(lists.questions),
     )
     net.eval()
     with torch.no_grad():
-        before = reciprocal_rank(net.to(settings.device), measured)
+        before = goal.evaluate(net.to(settings.device), measured)
     outcome: Outcome = run.train()
     figures: dict[str, float] = {
         "questions": min(len(trained), outcome.steps * shape.questions),
         "development questions": len(measured),
         "steps": outcome.steps,
         "loss": outcome.loss,
-        "MRR of development questions before": before,
-        "MRR of development questions": outcome.best or 0.0,
+        f"{goal.figure} before": before,
+        goal.figure: outcome.best or 0.0,
     }
     card = Card(
-        title=f"Reranker {out.name}",
-        task="Scores how well a passage answers a question: a cross-encoder for `rerank.model`, FlagReranker and "
-        "sentence-transformers' CrossEncoder.",
-        base=f"{DEFAULT_MODEL} (Apache-2.0) with the layers of Quern's reader (Apache-2.0)" if base == READER else base,
+        title=f"{goal.title} {out.name}",
+        task=goal.task,
+        base=described(base),
         data=data,
         figures=figures,
         settings={**vars(settings), **vars(shape), **held},
@@ -280,6 +350,11 @@ def train(
     return figures
 
 
-def _digest_of(base: str) -> str:
+def described(base: str) -> str:
+    """A base with its licence, for a model card."""
+    return f"{DEFAULT_MODEL} (Apache-2.0) with the layers of Quern's reader (Apache-2.0)" if base == READER else base
+
+
+def digest_of(base: str) -> str:
     """Digest of a base's weights."""
     return bytes_digest(FILE.read_bytes()) if base == READER else weights_digest(find_folder(base, "--base"))

@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
 from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs, says_something
 from quern.jobs.reasoning.citing.search import repeated_sources
-from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
+from quern.jobs.reasoning.citing.task import Cited, citing_task, how_cited, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
 from quern.jobs.tasks.remembered import Kept
@@ -102,7 +102,7 @@ class Concluder:
 
     def __init__(self, reasoner: Reasoner, settings: Settings) -> None:
         self._reasoner, self._settings = reasoner, settings
-        self._citing = citing_task()
+        self._citing = citing_task(settings.cite)
 
     def of_parts(self, drafted: Sequence[Drafted]) -> list[Judgement]:
         """Which of these sub-questions are answered."""
@@ -124,7 +124,11 @@ class Concluder:
         settings = self._settings
         if settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
             return self._fresh(drafted)
-        told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
+        told = [
+            settings.answer.model_dump(mode="json"),
+            settings.align.model_dump(mode="json"),
+            how_cited(settings.cite),
+        ]
         step = Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), told])
 
         def conclude(places: Sequence[int]) -> list[Conclusion]:

@@ -40,6 +40,7 @@ from quern.schemas.settings.search import (
     AlignSettings,
     AnswerSettings,
     Category,
+    CiteSettings,
     EntailmentSettings,
     GGatrievalSettings,
     GraphSettings,
@@ -55,12 +56,12 @@ from quern.schemas.settings.search import (
 from quern.schemas.settings.tree import Settings, changes_results, results
 
 __all__ = [
-    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CleanSettings",
-    "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings", "EngineSettings",
-    "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings", "GeneratorSettings", "GraphSettings",
-    "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings", "LineageSettings", "LinkSettings", "LogSettings",
-    "MemoSettings", "MetricsSettings", "NeighbourSettings", "NormaliseSettings", "OverviewSettings", "Positive",
-    "QualitySettings", "QuestionSettings", "RerankSettings", "RetrieveSettings", "RunSettings", "SearchServerSettings",
-    "SearchSettings", "Settings", "SourceSettings", "SourcingSettings", "TimelineSettings", "TripletSettings",
-    "changes_results", "results",
+    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CiteSettings",
+    "CleanSettings", "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings",
+    "EngineSettings", "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings",
+    "GeneratorSettings", "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings",
+    "LineageSettings", "LinkSettings", "LogSettings", "MemoSettings", "MetricsSettings", "NeighbourSettings",
+    "NormaliseSettings", "OverviewSettings", "Positive", "QualitySettings", "QuestionSettings", "RerankSettings",
+    "RetrieveSettings", "RunSettings", "SearchServerSettings", "SearchSettings", "Settings", "SourceSettings",
+    "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results", "results",
 ]  # fmt: skip

@@ -228,6 +228,27 @@ class AnswerSettings(Group):
     )
 
 
+class CiteSettings(Group):
+    """How sentences of answers are cited (Xinyu AI Search, section 3.6.1); by shared words without a trained model."""
+
+    selector: str = Field(
+        "",
+        description="Folder of a model of `quern train selector`, which chooses the source of a sentence; '' for none.",
+    )
+    extractor: str = Field(
+        "",
+        description="Folder of a model of `quern train extractor`, which tells the words of a sentence that a source "
+        "must have; '' for none: then rare words count most.",
+    )
+    least: Share = Field(0.5, description="Score of the selector above which a source is cited.")
+
+    @field_validator("selector", "extractor")
+    @classmethod
+    def _absolute(cls, folder: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(folder).absolute()) if folder else folder
+
+
 class OverviewSettings(Group):
     """Answers about a whole corpus: the recipe `global`."""
 
@@ -327,6 +348,7 @@ class SearchSettings(Group):
     rerank: RerankSettings = RerankSettings()
     ggatrieval: GGatrievalSettings = GGatrievalSettings()
     answer: AnswerSettings = AnswerSettings()
+    cite: CiteSettings = CiteSettings()
     overview: OverviewSettings = OverviewSettings()
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()

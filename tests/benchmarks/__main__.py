@@ -15,6 +15,7 @@ from tests.benchmarks.alignment import benchmark_alignment
 from tests.benchmarks.answers import benchmark_answers, write_floors
 from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
+from tests.benchmarks.citations import benchmark_citations
 from tests.benchmarks.confidence import benchmark_confidence
 from tests.benchmarks.crawl import benchmark_crawl
 from tests.benchmarks.date_expressions import benchmark_dates
@@ -56,6 +57,8 @@ _HELP = (
     "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
     "cluster: WARC files of --pages to documents on a Spark master with two workers, against local[2], of --folder; "
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
+    "citations: citation precision and density on experts' claims of --folder or the shared set, by the rule and by "
+    "the models of --set, such as --set selector=FOLDER --set extractor=FOLDER; "
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
@@ -111,6 +114,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "answers": lambda options: benchmark_answers(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
+    "citations": lambda options: benchmark_citations(options.folder or _DATASETS, options.set),
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
     "dates": lambda options: benchmark_dates(options.folder or _DATASETS / "date_expressions"),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
@@ -219,7 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
     )
     parser.add_argument("--questions", type=Path, help="of retrieval, reranking: JSONL with the field question")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of domains, scale: settings")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="of citations, domains, scale: settings"
+    )
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quern.jobs.models.folders import find_folder, model_fingerprint, read_model
 from quern.jobs.reasoning.answering.draft import Draft
+from quern.jobs.reasoning.citing import trained
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
 from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.schemas.settings import CiteSettings
 
 
 class Cited(BaseModel):
@@ -45,11 +48,19 @@ Return JSON: {"sources": [number, ...]}
 class _Citing:
     """Rule and check of the task; a class of its own, so that workers can be sent it."""
 
+    settings: CiteSettings
+
     def rule(self, given: CitingInput) -> Cited:
         """What the answer was drafted from where that bears the sentence out, else the best of all sources."""
         if not given.citable or not given.sources:
             return Cited(sources=[])
-        return Cited(sources=drafted_sources(given) or best_sources(given))
+        if extractor := self.settings.extractor:
+            given = trained.with_key(given, extractor)
+        if drafted := drafted_sources(given):
+            return Cited(sources=drafted)
+        if selector := self.settings.selector:
+            return Cited(sources=trained.selected_sources(given, selector, self.settings.least))
+        return Cited(sources=best_sources(given))
 
     def check(self, given: CitingInput, output: Cited) -> Checked[Cited]:
         """The sources that there are, if together they have every number of the sentence."""
@@ -66,10 +77,25 @@ class _Citing:
         return Checked(Cited(sources=named))
 
 
-def citing_task() -> Task[CitingInput, Cited]:
-    """The task of citing a sentence."""
-    does = _Citing()
+def citing_task(settings: CiteSettings | None = None) -> Task[CitingInput, Cited]:
+    """The task of citing a sentence; by the rule with the trained models that `settings` name."""
+    does = _Citing(settings or CiteSettings())
     return Task("cite", 2, PROMPT, Cited, does.rule, does.check)
+
+
+def how_cited(settings: CiteSettings) -> object:
+    """What the citations of the rule depend on beside their inputs, JSON-like.
+
+    Raises:
+        ModelError: A model that is named is not there.
+    """
+    named = {name: getattr(settings, name) for name in ("selector", "extractor")}
+    models = {
+        name: model_fingerprint(read_model(str(find_folder(folder, f"cite.{name}"))))
+        for name, folder in named.items()
+        if folder
+    }
+    return [models, settings.least if settings.selector else None]
 
 
 def recited(draft: Draft, cited: Sequence[Cited]) -> Draft:

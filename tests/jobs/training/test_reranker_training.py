@@ -14,7 +14,7 @@ import torch
 
 from quern.jobs.models.cross_encoder import CrossEncoder, OpenVinoCrossEncoder, TorchCrossEncoder
 from quern.jobs.training.pairs import Group
-from quern.jobs.training.reranker import MINIMUM, Batches, Shape, info_nce, split, train
+from quern.jobs.training.reranker import MINIMUM, RERANKER, Batches, Shape, info_nce, split, train
 from quern.jobs.training.run import Settings, TrainingError
 from quern.schemas.settings import RerankSettings
 from tests.tiny_cross_encoder import write_tiny_cross_encoder
@@ -55,8 +55,8 @@ def test_questions_without_negatives_of_their_own_take_positives_of_others() -> 
 
 def test_too_few_questions_are_refused_with_the_number_needed() -> None:
     with pytest.raises(TrainingError, match=f"5 questions .* at least {MINIMUM} are needed"):
-        split(GROUPS[:5])
-    trained, measured = split(GROUPS)
+        split(GROUPS[:5], RERANKER)
+    trained, measured = split(GROUPS, RERANKER)
     assert len(trained) + len(measured) == len(GROUPS)
     assert len(measured) > 10
 

@@ -40,6 +40,8 @@ COMMANDS = (
     "train decomposer",
     "train aligner",
     "train reranker",
+    "train selector",
+    "train extractor",
     "sources",
     "graph",
     "show",
