@@ -53,7 +53,7 @@ def ask(
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
     if picture:
-        from quern.pipelines.inspect.graph.export import write_path
+        from quern.pipelines.inspect.graph.path_picture import write_path
 
         write_path(answer, picture)
     if as_json:

@@ -171,7 +171,6 @@ def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path
         (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
         (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
         (["diff", "-w", "{web}", "current", "current", "--table", "egdes"], "did you mean edges?"),
-        (["graph", "-w", "{web}", "--layer", "nods"], "did you mean nodes?"),
         (["stage", "clen", "-w", "{web}", "--build", "20991122T0600"], "did you mean clean?"),
         (["audit", "-w", "{web}", "--engine", "arow"], "did you mean arrow?"),
         (["build", "{corpus}", "-w", "{web}", "--engine", "sprak"], "did you mean spark?"),
