@@ -147,9 +147,6 @@ class Fleet:
             for member in self._members:
                 member.runner.stop()
         progress(self.statuses())
-        return self._reason()
-
-    def _reason(self) -> str:
         late = time.time() >= self._ends and any(m.status.queued for m in self._members)
         if late or any(m.status.ended == "seconds" for m in self._members):
             return "crawl.seconds"
