@@ -42,7 +42,6 @@ from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.reranking import benchmark_reranking
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
-from tests.benchmarks.runtimes import benchmark_runtimes
 from tests.benchmarks.scale import benchmark_scale
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
@@ -73,7 +72,7 @@ _HELP = (
     "the package carries are written; "
     "kills: --kills kills of builds, their steps, crawls, ingests, answers and prunings with --engine, each run again; "
     "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
-    "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
+    "knn: the graph builder against faiss, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
@@ -85,8 +84,6 @@ _HELP = (
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "reranking: recall and nDCG of --questions on --warehouse with the reranker --model and without, and its cost; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
-    "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
-    "file --model, with --prompts of 800 tokens and 60 written; "
     "scale: seconds and memory of each step of builds of each --size, by a model of random weights; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
@@ -129,7 +126,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
     "reranking": lambda options: benchmark_reranking(options.warehouse[0], options.questions, str(options.model)),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
-    "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
     "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
@@ -201,10 +197,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--only",
         action="append",
-        help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
+        help="of answers, domains, timelines: a set to take; of tasks: one; of kills: a scene; repeatable",
     )
-    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition, reranking: a folder")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes, decomposition: how many")
+    parser.add_argument("--model", type=Path, help="of decomposition, reranking: a folder")
+    parser.add_argument("--prompts", type=int, default=100, help="of decomposition: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(
@@ -223,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
-    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), ("runtimes", "model"), *_OF_RERANKING):
+    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), *_OF_RERANKING):
         if options.benchmark == name and not getattr(options, needed):
             parser.error(f"{name} needs --{needed}")
     if options.benchmark in _SYNTHETIC:
