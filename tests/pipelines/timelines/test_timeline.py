@@ -221,17 +221,9 @@ def test_an_entity_that_is_misspelt_has_no_events_and_names_that_are_near(built:
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_page_of_a_timeline_fits_is_accessible_and_zooms(hostile: Path, width: int, scheme: str) -> None:
-    browsing = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    from axe_playwright_python.sync_playwright import Axe
+    from tests.pipelines.answers.views.test_report_in_browser import shown
 
-    from tests.pipelines.answers.views.test_report_in_browser import CHROMIUM, visit
-
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    with browsing.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        seen = visit(browser, hostile / "timeline.html", width, color_scheme=scheme)
-        page = seen.page
+    with shown(hostile / "timeline.html", width, scheme) as page:
         page.locator("details.whole > summary").first.click()
         assert "struck the dredger" in page.locator("mark").first.inner_text()
         scale = page.locator(".scale")
@@ -243,8 +235,3 @@ def test_a_page_of_a_timeline_fits_is_accessible_and_zooms(hostile: Path, width:
         assert 0 < page.locator("li[data-when]:visible").count() < every
         page.get_by_role("button", name="Show all events").click()
         assert page.locator("li[data-when]:visible").count() == every
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert Axe().run(page).violations_count == 0
-        assert page.title() != "ran"
-        assert (seen.said, seen.asked) == ([], [(hostile / "timeline.html").as_uri()])
-        browser.close()
