@@ -96,11 +96,13 @@ def stated_bodies(scripts: Sequence[HtmlElement]) -> list[StatedBody]:
     """The texts of articles, the longest first."""
     said = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
     longest = sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]
-    return [StatedBody(unescape(str(thing.get("headline") or "")), _shown(thing[_BODY])) for thing in longest]
-
-
-def _shown(body: str) -> str:
-    return paragraphs(unescape(_TAG.sub(_as_text, unescape(body))))
+    return [
+        StatedBody(
+            unescape(str(thing.get("headline") or "")),
+            paragraphs(unescape(_TAG.sub(_as_text, unescape(thing[_BODY])))),
+        )
+        for thing in longest
+    ]
 
 
 def _as_text(tag: re.Match[str]) -> str:
