@@ -40,6 +40,8 @@ from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 from tests.hints import unknown_options
 
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]  # Stages rows as a table: the fixture `staged`.
+
 # How long an example takes is the machine's business: the first imports libraries, and others build beside it.
 examples.register_profile("quern", deadline=None)
 examples.load_profile("quern")
@@ -300,7 +302,7 @@ def run(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def staged(tmp_path: Path) -> Callable[[Table, list[dict[str, Any]]], Stage]:
+def staged(tmp_path: Path) -> Staged:
     """Stages rows as a table of their own."""
     count = iter(range(1000))
 

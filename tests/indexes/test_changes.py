@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 from quern.indexes.changes import changed_rows, rows_at
 from quern.indexes.stages import Stage
 from quern.schemas.differences import RowChanges
-from quern.schemas.tables import EDGES, REJECTS, Table
+from quern.schemas.tables import EDGES, REJECTS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Keys = dict[tuple[str, int], str]
 keys = st.dictionaries(
     st.tuples(st.sampled_from(["", "a", "ab", "b", "\0"]), st.integers(0, 3)), st.sampled_from(["", "x", "y", "xy"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +12,9 @@ from quern.jobs.core.contract import View
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.schemas.settings import NormaliseSettings
-from quern.schemas.tables import DOCUMENTS, Table
+from quern.schemas.tables import DOCUMENTS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 BODY = "The ferry of day {n} was late by {n} minutes because of the fog at the head of the pier."
 FOOT = "Quay Notes is written by volunteers."
 

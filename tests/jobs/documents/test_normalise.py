@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.core.contract import Outcome
@@ -145,7 +145,6 @@ def test_settings_are_part_of_the_fingerprint() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@settings(deadline=None)
 @given(text=st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！a@b.c😀\u200d（）Read more")))
 def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> None:
     job = Normalise(NormaliseSettings(personal_data="keep"), LAX)

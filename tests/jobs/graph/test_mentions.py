@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from quern.indexes.stages import Stage
 from quern.jobs.graph.mentions import Titles, mention_edges, title_words
 from quern.schemas.settings import LinkSettings
-from quern.schemas.tables import DOCUMENTS, NODES, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from quern.schemas.tables import DOCUMENTS, NODES
+from tests.conftest import Staged
 
 
 @pytest.mark.parametrize(

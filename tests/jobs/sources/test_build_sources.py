@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -14,9 +13,9 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.sources.build import BuildSources
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings
-from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES, Table
+from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 

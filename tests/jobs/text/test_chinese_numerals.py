@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.text.chinese_numerals import arabic, value
@@ -79,13 +79,11 @@ def test_a_number_becomes_digits(numeral: str, number: str) -> None:
     assert arabic(f"共有{numeral}。") == f"共有{number}。"
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**12 - 1))
 def test_every_written_number_is_read_back(number: int) -> None:
     assert value(written(number)) == number
 
 
-@settings(deadline=None)
 @given(
     st.text(
         alphabet=st.characters(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.text.quality import verdict
@@ -74,7 +74,6 @@ def test_rules_can_be_turned_off() -> None:
     assert reason("x", settings=QualitySettings(enabled=False)) is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.sampled_from(["en", "zh", "ja", "ru", None]))
 def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
     loose = QualitySettings(min_words=0, repetition_from=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -12,9 +11,9 @@ from quern.jobs.core.contract import Made
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.triplets.entities import FoldEntities
 from quern.schemas.digests import text_digest
-from quern.schemas.tables import DOCUMENTS, TRIPLETS, Table
+from quern.schemas.tables import DOCUMENTS, TRIPLETS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Told = dict[str, tuple[str | None, str, str, str]]
 """Document to its title, and the subject, relation and object that it states."""
 

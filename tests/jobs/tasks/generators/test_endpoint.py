@@ -25,9 +25,9 @@ from quern.jobs.tasks.generators.endpoint import EndpointBackend, portable
 from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from quern.schemas.tables import REJECTS, TIMESTAMP, Table
+from tests.conftest import Staged
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Serve = Callable[[Script], Endpoint]
 
 CHUNKS = Table(

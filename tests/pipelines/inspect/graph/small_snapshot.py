@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from quern.indexes.stages import Stage
 from quern.schemas.tables import CHUNKS, EDGES, NODES, Table
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 # Chunks a, b of document d1, c of d2, alone of d3; two nodes each.
 EDGE_ROWS = [
     ("a-0", "a-1", "neighbour"),
