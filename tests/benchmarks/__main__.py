@@ -36,7 +36,6 @@ from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
-from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.reading import benchmark_reading
 from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.reranking import benchmark_reranking
@@ -56,7 +55,7 @@ _HELP = (
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
-    "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
+    "dates: dates in sentences, F1 and days, and their speed against dateparser's, of --folder or the "
     "shared sets; "
     "decomposition: questions taken apart by rule, and by --model, against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
@@ -80,7 +79,6 @@ _HELP = (
     "lines: right lines among the likeliest, of held-out genres, or of files given with --reading; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "reading: the packaged reader on pages of held-out genres, or on files given with --reading; "
-    "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "reranking: recall and nDCG of --questions on --warehouse with the reranker --model and without, and its cost; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
@@ -119,7 +117,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "law": lambda options: benchmark_law(options.nights, options.seed),
     "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
-    "readers": lambda options: benchmark_readers(options.warehouse[0]),
     "nights-linking": lambda options: benchmark_nights_linking(
         options.nodes, options.warehouse or (), min(3, options.repeats)
     ),
@@ -219,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
-    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), *_OF_RERANKING):
+    for name, needed in (("tasks", "warehouse"), *_OF_RERANKING):
         if options.benchmark == name and not getattr(options, needed):
             parser.error(f"{name} needs --{needed}")
     if options.benchmark in _SYNTHETIC:
