@@ -88,8 +88,8 @@ _HELP = (
     "tasks: each step that a model may take over, by its rule and by the model of --set, over a --warehouse of the "
     "sample corpus; "
     "templates: documents of one template that differ in a value, and copies that differ in none; "
-    "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
-    "sample, airbus, apple, lihua; "
+    "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences; --only sample, airbus, "
+    "apple; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
