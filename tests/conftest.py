@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import settings as examples
 
@@ -39,6 +38,7 @@ from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 from tests.hints import unknown_options
+from tests.tables import stage_of
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]  # Stages rows as a table: the fixture `staged`.
 
@@ -303,13 +303,11 @@ def run(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def staged(tmp_path: Path) -> Staged:
-    """Stages rows as a table of their own."""
+    """Stages rows, filled, as a table of their own."""
     count = iter(range(1000))
 
     def stage(table: Table, rows: list[dict[str, Any]]) -> Stage:
-        with StageWriter(tmp_path / f"staged-{next(count)}.parquet", table) as writer:
-            writer.write(pa.RecordBatch.from_pylist(rows, schema=table.schema))
-        return writer.stage()
+        return stage_of(tmp_path / f"staged-{next(count)}.parquet", table, rows)
 
     return stage
 

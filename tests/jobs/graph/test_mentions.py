@@ -46,19 +46,7 @@ def test_a_title_that_too_many_share_names_none() -> None:
 
 
 def documents(**titles: str | None) -> list[dict[str, Any]]:
-    blank = {
-        "page_url": "u",
-        "text": "t",
-        "digest": "d",
-        "personal_data": [],
-        "images": [],
-        "metadata": [],
-        "metadata_from": [],
-    }
-    return [
-        dict.fromkeys(DOCUMENTS.schema.names) | blank | {"doc_id": doc_id, "title": title}
-        for doc_id, title in titles.items()
-    ]
+    return [{"doc_id": doc_id, "title": title} for doc_id, title in titles.items()]
 
 
 def nodes(**texts: str) -> list[dict[str, Any]]:

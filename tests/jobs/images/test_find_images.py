@@ -55,8 +55,7 @@ def documents(pages: dict[int, str], stage: Staged) -> Stage:
     for number, html in pages.items():
         found = extract_page(html.encode(), f"https://c.example/{number}", None)
         said = {"text": found["text"], "images": found["images"], "digest": text_digest(None, found["text"])}
-        blank = {"page_url": f"https://c.example/{number}", "metadata": [], "metadata_from": [], "personal_data": []}
-        rows.append({"doc_id": f"d{number}", "site": "c.example"} | said | blank)
+        rows.append({"doc_id": f"d{number}", "site": "c.example", "page_url": f"https://c.example/{number}"} | said)
     return stage(DOCUMENTS, rows)
 
 
