@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 from tests.hints import unknown_options
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Serve
 from tests.tables import stage_of
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]  # Stages rows as a table: the fixture `staged`.
@@ -287,6 +288,13 @@ def spark(java: None, _shared_spark: SharedSpark) -> Engines:
 @pytest.fixture
 def no_spark(java: None, _shared_spark: SharedSpark) -> None:
     _shared_spark.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts endpoints of scripted models, which end with the test."""
+    with ExitStack() as running:
+        yield lambda script: running.enter_context(Endpoint(script).running())
 
 
 @pytest.fixture

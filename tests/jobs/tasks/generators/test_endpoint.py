@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,7 @@ from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from quern.schemas.tables import REJECTS, TIMESTAMP, Table
 from tests.conftest import Staged
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
-
-Serve = Callable[[Script], Endpoint]
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Serve, pairs_json, passage_of, well
 
 CHUNKS = Table(
     "chunks",
@@ -57,20 +55,6 @@ def chunks(count: int) -> list[dict[str, Any]]:
         }
         for n in range(count)
     ]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    running = []
-
-    def start(script: Script) -> Endpoint:
-        context = Endpoint(script).running()
-        running.append(context)
-        return context.__enter__()
-
-    yield start
-    for context in running:
-        context.__exit__(None, None, None)
 
 
 def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
