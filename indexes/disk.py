@@ -106,7 +106,10 @@ def disk_fault(error: BaseException) -> Told | None:
     asked and often no fault: it counts where nothing else was raised for it.
     """
     told = [Told(fault, one) for one in _led_to(error) if (fault := _fault_of(one)) is not None]
-    causes = _causes(error)
+    # `error`, and the errors that it was raised from.
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None and cause not in causes:
+        causes.append(cause)
     told = [one for one in told if one.fault is not DiskFault.READ_ONLY or one.by in causes]
     return min(told, key=_says_little, default=None)
 
@@ -132,14 +135,6 @@ def _led_to(error: BaseException) -> list[BaseException]:
             found.append(one)
             waiting += [before for before in (one.__cause__, one.__context__) if before is not None]
     return found[::-1]
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """`error`, and the errors that it was raised from."""
-    found = [error]
-    while (cause := found[-1].__cause__) is not None and cause not in found:
-        found.append(cause)
-    return found
 
 
 def _numbered(error: OSError) -> DiskFault | None:

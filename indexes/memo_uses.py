@@ -66,7 +66,9 @@ class Uses:
 
     def with_night(self, heads: Heads, night: int) -> Uses:
         """The marks with those of `heads`, which do not decrease, at `night`."""
-        heads = _each_once(heads)
+        first = np.ones(len(heads), dtype=np.bool_)
+        first[1:] = heads[1:] != heads[:-1]
+        heads = heads[first]
         new = np.ones(len(heads), dtype=np.bool_)
         nights = self.nights.copy()
         if len(self.heads):
@@ -90,12 +92,6 @@ class Uses:
         at = np.minimum(np.searchsorted(heads, self.heads), len(heads) - 1)
         stays = heads[at] == self.heads
         return Uses(self.heads[stays], self.nights[stays])
-
-
-def _each_once(heads: Heads) -> Heads:
-    first = np.ones(len(heads), dtype=np.bool_)
-    first[1:] = heads[1:] != heads[:-1]
-    return heads[first]
 
 
 NO_USES: Final = Uses(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))

@@ -125,7 +125,9 @@ class MemoFolder:
             if (~used).sum() >= max(1, share * part.rows):
                 freed += _shrink(part, used, dry_run=dry_run)
         if freed.files and not dry_run:
-            self._forget_marks()
+            # Leave no marks of what is not there any more.
+            left = Memo(self.folder).results()
+            write_uses(self.folder, self._uses.only(np.unique(left.heads)))
         return freed
 
     def _forget_all(self, *, dry_run: bool) -> Space:
@@ -135,11 +137,6 @@ class MemoFolder:
             for path in paths:
                 path.unlink(missing_ok=True)
         return freed
-
-    def _forget_marks(self) -> None:
-        """Leave no marks of what is not there any more."""
-        left = Memo(self.folder).results()
-        write_uses(self.folder, self._uses.only(np.unique(left.heads)))
 
 
 def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space:

@@ -49,7 +49,7 @@ class Remnant:
         """What it takes."""
         if not self.path.is_dir():
             return Space(1, size_of(self.path))
-        return sum((Space(1, size_of(path)) for path in _files(self.path)), Space())
+        return sum((Space(1, size_of(path)) for path in self.path.rglob("*") if not path.is_dir()), Space())
 
     def remove(self) -> None:
         """Delete it; what is gone already is no error."""
@@ -66,7 +66,3 @@ def size_of(path: Path) -> int:
     except OSError:
         return 0
     return stat.st_size if stat.st_nlink <= 1 else 0
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if not path.is_dir())

@@ -152,7 +152,13 @@ class _Runner:
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
-        seen = self._preprocess(questions)
+        manifest = self._searcher.snapshot.manifest
+        built = self._settings.question.now or (manifest.published_at.date() if manifest.published_at else None)
+        now = [self._as_of(q) or built for q in questions]
+        # The rule of refusal knows the default embedder's vectors alone.
+        encode = self._searcher.question_embedder.encode if Weights.load().model == manifest.model else None
+        vocabulary, texts = self._searcher.held(_vocabulary), [q.question for q in questions]
+        seen = understood(self._reasoner, texts, vocabulary, self._settings.question, now, encode)
         going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
         answered = self._overviews(going) if self._recipe.answer else self._answered(going)
         return [
@@ -165,7 +171,19 @@ class _Runner:
         plans = decomposed(self._reasoner, texts) if self._settings.question.decompose else [Plan(t) for t in texts]
         found = self._retrieve(texts, [q for q, _ in going])
         asked = [_Asked(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
-        self._answer_parts(asked)
+        # Answer the sub-questions level by level, those of all questions together.
+        levels = [one.plan.levels() for one in asked]
+        for level in range(max(map(len, levels), default=0)):
+            now = [(one, n) for one, of in zip(asked, levels, strict=True) for n in chain(*of[level : level + 1])]
+            evidence = self._retrieve([one.text(n) for one, n in now], [one.question for one, _ in now])
+            inputs = [
+                one.after(self._given(one.text(n), found), one.plan.ancestors(n))
+                for (one, n), found in zip(now, evidence, strict=True)
+            ]
+            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
+            judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts)])
+            for (one, n), part in zip(now, map(_Part, inputs, evidence, drafts, judgements), strict=True):
+                one.parts[n] = part
         return iter(gated(self._answer_wholes(asked), self._searcher.snapshot))
 
     def _overviews(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
@@ -196,15 +214,6 @@ class _Runner:
         ]
         return iter(gated(answers, self._searcher.snapshot))
 
-    def _preprocess(self, questions: Sequence[Question]) -> list[Understood]:
-        manifest = self._searcher.snapshot.manifest
-        built = self._settings.question.now or (manifest.published_at.date() if manifest.published_at else None)
-        now = [self._as_of(q) or built for q in questions]
-        # The rule of refusal knows the default embedder's vectors alone.
-        encode = self._searcher.question_embedder.encode if Weights.load().model == manifest.model else None
-        vocabulary, texts = self._searcher.held(_vocabulary), [q.question for q in questions]
-        return understood(self._reasoner, texts, vocabulary, self._settings.question, now, encode)
-
     def _as_of(self, question: Question) -> date | None:
         """The day until which its evidence was published: that of the run or its own, the earlier of both."""
         return min(filter(None, (self._settings.retrieve.as_of, question.as_of)), default=None)
@@ -218,21 +227,6 @@ class _Runner:
 
     def _given(self, question: str, found: Found) -> AnswerInput:
         return AnswerInput(question, found.evidence, reader=self._reader, windows=self._settings.answer.windows)
-
-    def _answer_parts(self, asked: Sequence[_Asked]) -> None:
-        """Answer the sub-questions level by level, those of all questions together."""
-        levels = [one.plan.levels() for one in asked]
-        for level in range(max(map(len, levels), default=0)):
-            now = [(one, n) for one, of in zip(asked, levels, strict=True) for n in chain(*of[level : level + 1])]
-            evidence = self._retrieve([one.text(n) for one, n in now], [one.question for one, _ in now])
-            inputs = [
-                one.after(self._given(one.text(n), found), one.plan.ancestors(n))
-                for (one, n), found in zip(now, evidence, strict=True)
-            ]
-            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
-            judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts)])
-            for (one, n), part in zip(now, map(_Part, inputs, evidence, drafts, judgements), strict=True):
-                one.parts[n] = part
 
     def _answer_wholes(self, asked: Sequence[_Asked]) -> list[Answer]:
         """Answer the questions themselves, after all their parts."""

@@ -37,7 +37,6 @@ class RatedSource(BaseModel):
     score: float  # Of its evidence, `1 + P(yes)` or `1 - P(no)`.
     probability: float  # That its evidence answers.
     why_not: str | None = None  # Why it is not taken; None where it is.
-    rating: float | None = None  # Its rating, where `sources.ratings` has one.
     evidence: list[SourceEvidence] = Field(default_factory=list)  # The sentences that answer.
 
 

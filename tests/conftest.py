@@ -11,12 +11,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import settings as examples
 
@@ -39,6 +38,10 @@ from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 from tests.hints import unknown_options
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Serve
+from tests.tables import stage_of
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]  # Stages rows as a table: the fixture `staged`.
 
 # How long an example takes is the machine's business: the first imports libraries, and others build beside it.
 examples.register_profile("quern", deadline=None)
@@ -288,6 +291,13 @@ def no_spark(java: None, _shared_spark: SharedSpark) -> None:
 
 
 @pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts endpoints of scripted models, which end with the test."""
+    with ExitStack() as running:
+        yield lambda script: running.enter_context(Endpoint(script).running())
+
+
+@pytest.fixture
 def run(tmp_path: Path) -> Any:
     """A run of a build whose missing rows are done in this process."""
     with (
@@ -300,14 +310,12 @@ def run(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def staged(tmp_path: Path) -> Callable[[Table, list[dict[str, Any]]], Stage]:
-    """Stages rows as a table of their own."""
+def staged(tmp_path: Path) -> Staged:
+    """Stages rows, filled, as a table of their own."""
     count = iter(range(1000))
 
     def stage(table: Table, rows: list[dict[str, Any]]) -> Stage:
-        with StageWriter(tmp_path / f"staged-{next(count)}.parquet", table) as writer:
-            writer.write(pa.RecordBatch.from_pylist(rows, schema=table.schema))
-        return writer.stage()
+        return stage_of(tmp_path / f"staged-{next(count)}.parquet", table, rows)
 
     return stage
 

@@ -25,8 +25,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from quern.indexes.stages import Stage
-from quern.jobs.chunks.boundaries import Boundaries, Offsets
-from quern.jobs.chunks.graphemes import last_grapheme
+from quern.jobs.chunks.boundaries import Boundaries, Offsets, last_grapheme
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest

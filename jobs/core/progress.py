@@ -84,19 +84,15 @@ class MemoryMeter:
     def _sample(self) -> None:
         me = psutil.Process()
         while True:
-            self._last = _tree_bytes(me)
+            total = 0
+            for process in [me, *me.children(recursive=True)]:
+                try:
+                    full = process.memory_full_info()
+                    total += getattr(full, "pss", full.rss)
+                except (psutil.NoSuchProcess, psutil.AccessDenied):
+                    continue  # it ended between the listing and the reading
+            self._last = total
             self._lap = max(self._lap, self._last)
             self.peak_bytes = max(self.peak_bytes, self._last)
             if self._done.wait(1.0):
                 return
-
-
-def _tree_bytes(root: psutil.Process) -> int:
-    total = 0
-    for process in [root, *root.children(recursive=True)]:
-        try:
-            full = process.memory_full_info()
-            total += getattr(full, "pss", full.rss)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue  # it ended between the listing and the reading
-    return total

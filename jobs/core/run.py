@@ -66,7 +66,11 @@ class RowKeys:
             # Not by the order of the inputs: a page store has it by what was ingested when.
             among = np.union1d(order[1:][tied], order[:-1][tied])
             rank = np.zeros(len(keys), dtype=np.int64)
-            rank[among] = self._rank_by_key(np.concatenate(self._inputs)[among])
+            # The place of some inputs, which are numbered in the order of the source, among each other by their keys.
+            inputs = np.concatenate(self._inputs)[among]
+            wanted, back = np.unique(inputs, return_inverse=True)
+            ranks: Numbers = pc.rank(self._keys_of(wanted), tiebreaker="dense").to_numpy().astype(np.int64)
+            rank[among] = ranks[back]
             order = np.lexsort((np.arange(len(keys)), rank, preference, keys[:, 1], keys[:, 0]))
         kept = np.ones(len(keys), dtype=np.bool_)
         kept[order[1:]] = ~again
@@ -77,12 +81,6 @@ class RowKeys:
         wanted, back = np.unique(np.concatenate(self._inputs)[rows], return_inverse=True)
         found: list[str] = self._keys_of(wanted).take(pa.array(back)).to_pylist()
         return found
-
-    def _rank_by_key(self, inputs: Numbers) -> Numbers:
-        """The place of some inputs, which are numbered in the order of the source, among each other by their keys."""
-        wanted, back = np.unique(inputs, return_inverse=True)
-        ranks: Numbers = pc.rank(self._keys_of(wanted), tiebreaker="dense").to_numpy().astype(np.int64)
-        return ranks[back]
 
     def _keys_of(self, inputs: Numbers) -> pa.ChunkedArray:
         """The keys of the inputs with these numbers, which ascend."""

@@ -147,16 +147,11 @@ class Fleet:
             for member in self._members:
                 member.runner.stop()
         progress(self.statuses())
-        return self._reason()
-
-    def _reason(self) -> str:
         late = time.time() >= self._ends and any(m.status.queued for m in self._members)
         if late or any(m.status.ended == "seconds" for m in self._members):
             return "crawl.seconds"
-        return "crawl.max_pages" if self._most and self._fetched() >= self._most else "finished"
-
-    def _fetched(self) -> int:
-        return sum(s.fetched + s.unchanged for s in self.statuses())
+        fetched = sum(s.fetched + s.unchanged for s in self.statuses())
+        return "crawl.max_pages" if self._most and fetched >= self._most else "finished"
 
     def _look_at(self, member: _Member) -> None:
         if not member.running or (code := member.runner.exit_code()) is None:

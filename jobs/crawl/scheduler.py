@@ -105,7 +105,10 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
         at = host.due
         if not host.urgent and not self._refilled(host):
             if not host.retries or host.awaiting:
-                self._forget(host)
+                idle = not (host.active or host.awaiting or host.retries or host.urgent)
+                # One that was never due again keeps no delay; its count of pages is in the frontier.
+                if idle and host.due <= time.monotonic():
+                    self._hosts.pop(host.name, None)
                 return
             at = max(at, host.retries[0][0])
         host.listed = True
@@ -122,12 +125,6 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
                 host.last_id = host.pending[-1].id
                 host.pending = deque(e for e in host.pending if e.id not in waiting)
         return bool(host.pending)
-
-    def _forget(self, host: HostQueue) -> None:
-        idle = not (host.active or host.awaiting or host.retries or host.urgent)
-        # One that was never due again keeps no delay; its count of pages is in the frontier.
-        if idle and host.due <= time.monotonic():
-            self._hosts.pop(host.name, None)
 
     # ---- requests
 

@@ -202,7 +202,10 @@ class PageSpider(Spider):  # type: ignore[misc]
         else:
             self.scheduler.fetched(entry.host, page=status in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED))
         if status == HTTPStatus.NOT_MODIFIED and known is not None and response.meta["conditional"]:
-            self._unchanged(entry, response.request, raw, known)
+            self.state.archive.write_unchanged(exchange(response.request, raw), known)
+            self.state.frontier.keep_page(known)
+            self._settle_fetched(entry, State.UNCHANGED)
+            self.scheduler.wake(self.state.follow(known.links, entry.depth + 1))
         elif status in _REDIRECTS and response.headers.get("Location"):
             self._redirected(entry, response)
         elif status != HTTPStatus.OK:
@@ -233,25 +236,17 @@ class PageSpider(Spider):  # type: ignore[misc]
             known = Known(entry.key, entry.url, *validators, written.digest, written.record_id, written.date, kept)
             self.state.frontier.keep_page(known)
             self._settle_fetched(entry, State.FETCHED)
-        self._count_unfollowed(entry, said, len(said.links) - len(links))
-        self.scheduler.wake(self.state.follow(links, entry.depth + 1))
-
-    def _settle_fetched(self, entry: Entry, state: State) -> None:
-        self.state.frontier.settle(entry, state)
-        self.state.frontier.count_fetched(entry.host)
-
-    def _count_unfollowed(self, entry: Entry, said: PageLinks, unfollowed: int) -> None:
+        unfollowed = len(said.links) - len(links)
         frontier = self.state.frontier
         for _ in range(said.nofollow + unfollowed):
             frontier.refuse("nofollow", entry.host)
         for _ in range(said.malformed):
             frontier.refuse("malformed", entry.host)
+        self.scheduler.wake(self.state.follow(links, entry.depth + 1))
 
-    def _unchanged(self, entry: Entry, request: Request, raw: Any, known: Known) -> None:
-        self.state.archive.write_unchanged(exchange(request, raw), known)
-        self.state.frontier.keep_page(known)
-        self._settle_fetched(entry, State.UNCHANGED)
-        self.scheduler.wake(self.state.follow(known.links, entry.depth + 1))
+    def _settle_fetched(self, entry: Entry, state: State) -> None:
+        self.state.frontier.settle(entry, state)
+        self.state.frontier.count_fetched(entry.host)
 
     def _redirected(self, entry: Entry, response: Any) -> None:
         target = self._target(response)
@@ -299,7 +294,15 @@ class PageSpider(Spider):  # type: ignore[misc]
             elif response.status != HTTPStatus.OK:
                 self._no_sitemap(entry, "http_status", f"status {response.status}")
             else:
-                self._listed(entry, response.body)
+                settings = self.limits
+                listed = read_sitemap(response.body, settings.sitemap_urls, settings.sitemap_bytes)
+                if listed.cut:
+                    more = f"more than {settings.sitemap_urls} addresses (crawl.sitemap_urls)"
+                    self.state.frontier.reject(entry.url, "sitemap_cut", more)
+                if entry.hops < INDEX_DEPTH:
+                    self._add_sitemaps([joined(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
+                self.state.frontier.settle(entry, State.READ)
+                self.scheduler.wake(self.state.follow((joined(entry.url, url) for url in listed.pages), 0))
         except SitemapError as error:
             self._no_sitemap(entry, error.reason, str(error))
         except (OSError, MemoryError, sqlite3.Error) as error:
@@ -315,17 +318,6 @@ class PageSpider(Spider):  # type: ignore[misc]
             self.state.frontier.settle(entry, State.READ)
         else:
             self.state.lose(entry, reason, f"sitemap: {detail}")
-
-    def _listed(self, entry: Entry, body: bytes) -> None:
-        settings = self.limits
-        listed = read_sitemap(body, settings.sitemap_urls, settings.sitemap_bytes)
-        if listed.cut:
-            more = f"more than {settings.sitemap_urls} addresses (crawl.sitemap_urls)"
-            self.state.frontier.reject(entry.url, "sitemap_cut", more)
-        if entry.hops < INDEX_DEPTH:
-            self._add_sitemaps([joined(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
-        self.state.frontier.settle(entry, State.READ)
-        self.scheduler.wake(self.state.follow((joined(entry.url, url) for url in listed.pages), 0))
 
     # ---- failures
 

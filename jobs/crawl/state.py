@@ -49,14 +49,6 @@ class CrawlState:
         self.settings = self.plan.settings
         self.frontier = Frontier(folder.frontier(number))
         self.memory = Memory(folder.memory)
-        self.archive = self._open_archive()
-        seeds = _addresses(folder.seeds, self.settings.session_parameters)
-        self.scope = Scope(seeds, self.settings)
-        self._read: list[Path] = []
-        if not self.frontier.meta("seeded"):
-            self._seed(seeds)
-
-    def _open_archive(self) -> Archive:
         about = {
             "software": self.plan.user_agent.split(" ")[0],
             "format": "WARC File Format 1.1",
@@ -69,13 +61,18 @@ class CrawlState:
         prefix = f"quern-{self.plan.crawl_id}-{self.number:03d}"
         archive = Archive(self.folder.warc, prefix, self.settings.warc_bytes, about)
         archive.resume(self.frontier.meta("warc_file"), int(self.frontier.meta("warc_bytes", "0")))
-        return archive
-
-    def _seed(self, seeds: Iterable[Address]) -> None:
-        for seed in seeds:
-            if self._is_ours(seed.host):
-                self.frontier.add(seed, 0, 0, Kind.PAGE)
-        self.frontier.set_meta("seeded", "yes")
+        self.archive = archive
+        # The addresses of a seeds file that was checked before.
+        session_parameters = self.settings.session_parameters
+        lines = folder.seeds.read_text("utf-8").splitlines()
+        seeds = [parse_address(line, session_parameters) for line in lines if line]
+        self.scope = Scope(seeds, self.settings)
+        self._read: list[Path] = []
+        if not self.frontier.meta("seeded"):
+            for seed in seeds:
+                if self._is_ours(seed.host):
+                    self.frontier.add(seed, 0, 0, Kind.PAGE)
+            self.frontier.set_meta("seeded", "yes")
 
     def _is_ours(self, host: str) -> bool:
         return worker_of(host, self.plan.workers) == self.number
@@ -145,7 +142,14 @@ class CrawlState:
             Hosts of ours that got new addresses.
         """
         hosts: set[str] = set() if self.closing else self._take_messages()
-        self._hand_over()
+        entries = self.frontier.foreign()
+        boxes: dict[int, list[list[Any]]] = defaultdict(list)
+        for entry in entries:
+            row = [entry.url, entry.depth, entry.hops, int(entry.kind)]
+            boxes[worker_of(entry.host, self.plan.workers)].append(row)
+        for receiver, rows in boxes.items():
+            write_message(self.folder, self.number, receiver, time.time_ns(), rows)
+        self.frontier.mark_handed_over(entry.id for entry in entries)
         self.archive.flush()
         self.frontier.set_meta("warc_file", self.archive.file)
         self.frontier.set_meta("warc_bytes", self.archive.size)
@@ -167,16 +171,6 @@ class CrawlState:
                 hosts |= self.follow([url], depth, Kind(kind), hops)
             self._read.append(path)  # deleted once what it held is saved
         return hosts
-
-    def _hand_over(self) -> None:
-        entries = self.frontier.foreign()
-        boxes: dict[int, list[list[Any]]] = defaultdict(list)
-        for entry in entries:
-            row = [entry.url, entry.depth, entry.hops, int(entry.kind)]
-            boxes[worker_of(entry.host, self.plan.workers)].append(row)
-        for receiver, rows in boxes.items():
-            write_message(self.folder, self.number, receiver, time.time_ns(), rows)
-        self.frontier.mark_handed_over(entry.id for entry in entries)
 
     def status(self, ended: str = "") -> Status:
         """What this process says of itself."""
@@ -204,9 +198,3 @@ def end_process(error: BaseException) -> NoReturn:
     with suppress(OSError):  # The log may lie on the disk that is full.
         logging.shutdown()
     os._exit(exit_code(error))
-
-
-def _addresses(path: Path, session_parameters: tuple[str, ...]) -> list[Address]:
-    """The addresses of a seeds file that was checked before."""
-    lines = path.read_text("utf-8").splitlines()
-    return [parse_address(line, session_parameters) for line in lines if line]

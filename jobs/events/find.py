@@ -12,11 +12,11 @@ import pyarrow as pa
 from quern.jobs.core.contract import Outcome, Reject, outcome
 from quern.jobs.events.dating import LEAD
 from quern.jobs.events.passage import Passage
-from quern.jobs.events.rule import Report, Reports, read_reports
+from quern.jobs.events.rule import Report, read_reports
 from quern.jobs.events.task import ChunkEvents, EventInput, event_task, report_of
 from quern.jobs.events.timex import period
 from quern.jobs.tasks.table import TaskJob
-from quern.jobs.tasks.task import Problem, Task
+from quern.jobs.tasks.task import Task
 from quern.schemas.contract.table import Table
 from quern.schemas.digests import text_digest
 from quern.schemas.page_times import publication
@@ -74,8 +74,9 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
             found = read_reports(given.passage, self.settings.per_chunk, self.settings.title_words)
             made += [self._row(row, report) for report in found.reports]
             parents += [n] * len(found.reports)
-            if problem := _undated(found):
-                rejects.append(Reject(n, problem.reason, problem.detail))
+            if found.undated:
+                detail = f"{found.undated} sentences tell an event, and neither they nor the document say when"
+                rejects.append(Reject(n, "no_date", detail))
         return outcome(self.makes, made, parents, rejects)
 
     def _row(self, chunk: Mapping[str, Any], report: Report) -> dict[str, object]:
@@ -115,9 +116,3 @@ def passage_of(chunk: Mapping[str, Any]) -> Passage:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _undated(found: Reports) -> Problem | None:
-    if not found.undated:
-        return None
-    return Problem("no_date", f"{found.undated} sentences tell an event, and neither they nor the document say when")

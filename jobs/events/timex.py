@@ -60,11 +60,7 @@ def of_days(first: date, last: date) -> str:
     months = (last.year - first.year) * 12 + last.month - first.month + 1
     if first.day != 1 or last.day != monthrange(last.year, last.month)[1]:
         return f"{first.isoformat()}/{last.isoformat()}"
-    return _of_months(first, last, months)
-
-
-def _of_months(first: date, last: date, months: int) -> str:
-    """The value of whole months."""
+    # The value of whole months.
     year, month = f"{first.year:04d}", first.month
     if months == 1:
         return f"{year}-{month:02d}"
@@ -100,30 +96,26 @@ def _single(value: str) -> Period | None:
     if match is None:
         return None
     try:
-        return _period(match)
+        if match["decade"]:
+            return _months(int(match["decade"]) * 10, 1, 120, "decade")
+        year = int(match["year"])
+        if match["week"]:
+            first = date.fromisocalendar(year, int(match["week"]), 1)
+            return Period(first, first + timedelta(6), "week")
+        if match["quarter"]:
+            return _months(year, 3 * int(match["quarter"]) - 2, 3, "quarter")
+        if match["half"]:
+            return _months(year, 1 if match["half"] == "1" else 7, 6, "half")
+        if match["season"]:
+            return _months(year, _SEASONS[match["season"]], 3, "season")
+        if match["day"]:
+            only = date(year, int(match["month"]), int(match["day"]))
+            return Period(only, only, "day")
+        if match["month"]:
+            return _months(year, int(match["month"]), 1, "month")
+        return _months(year, 1, 12, "year")
     except (ValueError, OverflowError):  # No such day, month, week or year, or days after 9999.
         return None
-
-
-def _period(match: re.Match[str]) -> Period:
-    if match["decade"]:
-        return _months(int(match["decade"]) * 10, 1, 120, "decade")
-    year = int(match["year"])
-    if match["week"]:
-        first = date.fromisocalendar(year, int(match["week"]), 1)
-        return Period(first, first + timedelta(6), "week")
-    if match["quarter"]:
-        return _months(year, 3 * int(match["quarter"]) - 2, 3, "quarter")
-    if match["half"]:
-        return _months(year, 1 if match["half"] == "1" else 7, 6, "half")
-    if match["season"]:
-        return _months(year, _SEASONS[match["season"]], 3, "season")
-    if match["day"]:
-        only = date(year, int(match["month"]), int(match["day"]))
-        return Period(only, only, "day")
-    if match["month"]:
-        return _months(year, int(match["month"]), 1, "month")
-    return _months(year, 1, 12, "year")
 
 
 def _months(year: int, month: int, count: int, precision: str) -> Period:

@@ -148,7 +148,8 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
     keys, chunk = keys.take(pa.array(order)), chunks.dictionary_encode().indices.to_numpy()[order].astype(np.int64)
     if good.all():
         return _Laid(keys, chunk, matrix)
-    _reject(keys.filter(pa.array(~good)), run)
+    detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
+    run.reject(Link.name, [(key, "bad_vector", detail) for key in keys.filter(pa.array(~good)).to_pylist()])
     kept = np.flatnonzero(good)
     for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
         matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
@@ -161,11 +162,6 @@ def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         length = np.einsum("ij,ij->i", vectors, vectors)
     kept: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isfinite(length) & (length > 0)
     return kept
-
-
-def _reject(keys: pa.Array, run: Run) -> None:
-    detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
-    run.reject(Link.name, [(key, "bad_vector", detail) for key in keys.to_pylist()])
 
 
 def edge_rows(

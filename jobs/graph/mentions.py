@@ -97,7 +97,12 @@ def mention_edges(
         keys: Keys of the nodes in order; positions refer to them. Nodes that are not among them have no edges.
         settings: How many edges a node has, and how many documents may share a title.
     """
-    ids, titles = _titles(documents, settings.mention_documents)
+    # Ids of the documents that are searched, and their titles.
+    columns = ["doc_id", "title", "duplicate_of"]
+    schema = pa.schema([documents.table.schema.field(c) for c in columns])
+    rows = pa.Table.from_batches(documents.batches(columns), schema)
+    rows = rows.filter(pc.is_null(rows["duplicate_of"])).sort_by("doc_id")
+    ids, titles = rows["doc_id"].combine_chunks(), Titles(rows["title"].to_pylist(), settings.mention_documents)
     owner = _owners(nodes, keys, ids)
     first = np.full(titles.count, -1, dtype=np.int64)
     known = np.flatnonzero(owner >= 0)[::-1]
@@ -113,15 +118,6 @@ def mention_edges(
     source, weight = source[row], (rarity / sizes)[title[row]].astype(np.float32)
     good = (target >= 0) & (owner[source] != owner[target]) & (weight > 0)
     yield from ranked_edges(source[good], target[good], weight[good], settings.mentions)
-
-
-def _titles(documents: Stage, most: int) -> tuple[pa.Array, Titles]:
-    """Ids of the documents that are searched, and their titles."""
-    columns = ["doc_id", "title", "duplicate_of"]
-    schema = pa.schema([documents.table.schema.field(c) for c in columns])
-    rows = pa.Table.from_batches(documents.batches(columns), schema)
-    rows = rows.filter(pc.is_null(rows["duplicate_of"])).sort_by("doc_id")
-    return rows["doc_id"].combine_chunks(), Titles(rows["title"].to_pylist(), most)
 
 
 def _owners(nodes: Stage, keys: pa.Array, documents: pa.Array) -> Positions:

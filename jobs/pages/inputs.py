@@ -178,7 +178,12 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     if not os.access(root, os.R_OK | os.X_OK):
         raise IngestError(f"{root} cannot be read: permission denied")
     closed, files = _walk(root)
-    files = _without_queries(files)
+    # The files without the queries and judgements that BEIR has beside a corpus.
+    names = {file.name for file in files}
+    corpora = {n.removesuffix(_CORPUS) for n in names if n.endswith(_CORPUS)}
+    homes = [n for n in corpora if (not n or n.endswith("/")) and n + _QUERIES in names]
+    beside = tuple(home + name for home in homes for name in (_QUERIES, "qrels/"))
+    files = [file for file in files if not file.name.startswith(beside)] if beside else files
     if not lenient and not any(file.kind for file in files):
         unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
         holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
@@ -187,15 +192,6 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
         instead = next((f"; {file.name}: {told}" for file in files if (told := _instead(file.name))), "")
         raise IngestError(f"{root} holds {holds}{instead}{unread}{more}")
     return closed + files
-
-
-def _without_queries(files: list[Input]) -> list[Input]:
-    """The files without the queries and judgements that BEIR has beside a corpus."""
-    names = {file.name for file in files}
-    corpora = {n.removesuffix(_CORPUS) for n in names if n.endswith(_CORPUS)}
-    homes = [n for n in corpora if (not n or n.endswith("/")) and n + _QUERIES in names]
-    beside = tuple(home + name for home in homes for name in (_QUERIES, "qrels/"))
-    return [file for file in files if not file.name.startswith(beside)] if beside else files
 
 
 def _named_file(root: Path, lenient: bool) -> Input:

@@ -7,12 +7,10 @@ the others are titles and names read.
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -24,7 +22,6 @@ from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
 from quern.jobs.text.name_forms import name_key
 from quern.schemas.digests import text_digest
-from quern.schemas.errors import QuernError
 from quern.schemas.settings import SourceSettings
 from quern.schemas.tables import SOURCES, Table
 from quern.schemas.words.terms import STOP_WORDS, search_terms
@@ -63,22 +60,20 @@ class Site:
         own = Counter({o: n for o, n in self.origins.items() if host_of(o).removeprefix("www.") == site})
         return _commonest(own or self.origins)
 
-    def digest(self, rating: float | None) -> str:
+    def digest(self) -> str:
         """Digest of all that its row is made of."""
         counted = [sorted(self.names.items()), sorted(self.origins.items())]
-        return text_digest(
-            *map(str, [f"{self.told:x}", self.documents, self.evidence, self.reachable_at, rating, *counted])
-        )
+        return text_digest(*map(str, [f"{self.told:x}", self.documents, self.evidence, self.reachable_at, *counted]))
 
 
 @dataclass(frozen=True)
 class BuildSources(TableJob):
     """The sources of a corpus."""
 
-    settings: SourceSettings  # How many topics they have, and where ratings are.
+    settings: SourceSettings  # How many topics they have.
 
     name: ClassVar[str] = "sources"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     @property
     def incremental(self) -> bool:
@@ -91,29 +86,20 @@ class BuildSources(TableJob):
         return (SOURCES,)
 
     def configuration(self) -> Mapping[str, object]:
-        """The settings, and the content of the file of ratings in place of its name."""
-        return {**self.settings.results(), "ratings": ratings_digest(self.settings.ratings)}
-
-    def prepare(self) -> None:
-        """See that the ratings can be read before anything is built."""
-        read_ratings(self.settings.ratings)
+        """The settings."""
+        return self.settings.results()
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The sources of the `documents`, with the `nodes`, `events` and `pages` of these."""
         published = self.of_last_night(SOURCES.name, run)
         before = {row["site"]: row for batch in published.batches() for row in batch.to_pylist()} if published else {}
-        sites, ratings = read_sites(inputs), read_ratings(self.settings.ratings)
-        rated = {site: rating_of(site, ratings) for site in sites}
-        digests = {site: known.digest(rated[site]) for site, known in sites.items()}
+        sites = read_sites(inputs)
+        digests = {site: known.digest() for site, known in sites.items()}
         changed = {site for site, digest in digests.items() if before.get(site, {}).get("digest") != digest}
         about = self._topics(inputs, changed)
         with run.writer(SOURCES) as writer:
             for site in sorted(sites):
-                row = (
-                    _row(site, sites[site], about[site], rated[site], digests[site])
-                    if site in changed
-                    else before[site]
-                )
+                row = _row(site, sites[site], about[site], digests[site]) if site in changed else before[site]
                 writer.add(row)
         counts = Counts(inputs["documents"].rows, len(sites), len(sites) - len(changed), len(changed), 0)
         return Made((writer.stage(),), counts)
@@ -207,7 +193,7 @@ def _rows(stage: Stage, columns: list[str]) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def _row(site: str, known: Site, about: list[str], rating: float | None, digest: str) -> dict[str, Any]:
+def _row(site: str, known: Site, about: list[str], digest: str) -> dict[str, Any]:
     return {
         "site": site,
         "name": _commonest(known.names),
@@ -216,65 +202,12 @@ def _row(site: str, known: Site, about: list[str], rating: float | None, digest:
         "documents": known.documents,
         "evidence": known.evidence,
         "reachable_at": known.reachable_at,
-        "rating": rating,
         "digest": digest,
     }
 
 
 def _commonest(counted: Counter[str]) -> str | None:
     return min(counted, key=lambda one: (-counted[one], one), default=None)
-
-
-class RatingsError(QuernError):
-    """A file of ratings that cannot be read; the message says where and what to do."""
-
-
-def ratings_digest(path: str) -> str:
-    """Digest of the file's content; empty where there is none."""
-    return text_digest(_text(path)) if path else ""
-
-
-def read_ratings(path: str) -> dict[str, float]:
-    """Domain to rating.
-
-    Raises:
-        RatingsError: The file cannot be read, or a line is not a domain and a number from 0 to 1.
-    """
-    if not path:
-        return {}
-    found: dict[str, float] = {}
-    try:
-        rows = list(csv.reader(_text(path).splitlines()))
-    except csv.Error as error:
-        raise RatingsError(f"sources.ratings: {path} is no CSV file: {error}") from None
-    for number, row in enumerate(rows, 1):
-        if number == 1 or not row:
-            continue
-        try:
-            rating = float(row[1])
-        except (IndexError, ValueError):
-            rating = -1.0
-        if not 0.0 <= rating <= 1.0:
-            raise RatingsError(f"sources.ratings: {path}:{number}: write a domain and a number from 0 to 1")
-        found[row[0].strip().lower().removeprefix("www.")] = rating
-    return found
-
-
-def rating_of(site: str, ratings: dict[str, float]) -> float | None:
-    """The rating of a site, else of the domain that it was registered under."""
-    if not ratings or site in ratings:
-        return ratings.get(site)
-    from quern.jobs.crawl.urls import registered_domain  # Half a second that only rated builds need.
-
-    return ratings.get(registered_domain(site))
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no UTF-8"
-        raise RatingsError(f"sources.ratings: {path} cannot be read: {why}; name a CSV file, or set it to ''") from None
 
 
 def title_words(title: str) -> set[str]:

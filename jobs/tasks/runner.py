@@ -182,11 +182,8 @@ class Reasoner:
         finally:
             self.cost += cost
         done = [_done(task, over.get(n) or Conversation(n, one), kind) for n, one in enumerate(inputs)]
-        self._tell(task.name, done, cost, time.monotonic() - started)
-        return done
-
-    def _tell(self, task: str, done: Sequence[Done[Output]], cost: Cost, seconds: float) -> None:
-        """Log what a run came to; inputs that fell back are a warning."""
+        # Log what a run came to; inputs that fell back are a warning.
+        seconds = time.monotonic() - started
         fallen = Counter(one.problems[0].reason for one in done if one.by == "rules" and one.problems)
         self.fallen_back += fallen.total()
         figures = " ".join(f"{name}={value}" for name, value in vars(cost).items())
@@ -194,8 +191,9 @@ class Reasoner:
         log.log(
             logging.WARNING if fallen else logging.INFO,
             "task=%s by=%s inputs=%d fell_back=%d%s %s seconds=%.1f",
-            *(task, self._generator.kind, len(done), fallen.total(), reasons, figures, seconds),
+            *(task.name, self._generator.kind, len(done), fallen.total(), reasons, figures, seconds),
         )
+        return done
 
 
 def _done(task: Task[Input, Output], conversation: Conversation[Input, Output], kind: str) -> Done[Output]:

@@ -140,30 +140,22 @@ def _rewrite(match: re.Match[str]) -> str:
     if match["year"]:
         return "".join(str(_DIGITS[c]) for c in match["year"])
     if match["share"]:
-        return _percentage(match)
+        sign = "%" if match["share"][0] == "百" else "‰"
+        if match["percent"] == "百":
+            return f"100{sign}"
+        whole, point, part = match["percent"].partition("点")
+        number = value(whole)
+        return match[0] if number is None else f"{number}{_digits(point, part)}{sign}"
     if match["below"]:
-        return _fraction(match)
+        below, above = value(match["below"]), value(match["above"])
+        return f"{above}/{below}" if below and above and below > 1 else match[0]
     if match["whole"]:
         return _decimal(match)
     return _whole(match, before)
 
 
-def _percentage(match: re.Match[str]) -> str:
-    sign = "%" if match["share"][0] == "百" else "‰"
-    if match["percent"] == "百":
-        return f"100{sign}"
-    whole, point, part = match["percent"].partition("点")
-    number = value(whole)
-    return match[0] if number is None else f"{number}{_digits(point, part)}{sign}"
-
-
 def _digits(point: str, part: str) -> str:
     return "." + "".join(str(_DIGITS[c]) for c in part) if point else ""
-
-
-def _fraction(match: re.Match[str]) -> str:
-    below, above = value(match["below"]), value(match["above"])
-    return f"{above}/{below}" if below and above and below > 1 else match[0]
 
 
 def _decimal(match: re.Match[str]) -> str:

@@ -31,30 +31,20 @@ def date_words(timex: str, first: date, last: date, *, chinese: bool = False) ->
     if re.fullmatch(r"\d{3}X", timex):
         return f"{timex[:3]}0年代" if chinese else f"{timex[:3]}0s"
     if (unit := _UNIT.fullmatch(timex)) is not None:
-        return _unit(unit, first, chinese)
-    return _range(first, last, chinese)
-
-
-def _day(day: date, chinese: bool) -> str:
-    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-def _unit(unit: re.Match[str], first: date, chinese: bool) -> str:
-    year = unit["year"]
-    if unit["season"]:
-        english, character = _SEASONS[unit["season"]]
-        return f"{year}年{character}季" if chinese else f"{english} {year}"
-    if unit["quarter"]:
-        number = int(unit["quarter"])
-        return f"{year}年第{'一二三四'[number - 1]}季度" if chinese else f"{_QUARTERS[number - 1]} quarter of {year}"
-    if unit["half"]:
-        early = unit["half"] == "1"
-        half = f"{'上' if early else '下'}半年"
-        return f"{year}年{half}" if chinese else f"{'first' if early else 'second'} half of {year}"
-    return f"{_day(first, chinese)}起的一周" if chinese else f"week of {_day(first, chinese)}"
-
-
-def _range(first: date, last: date, chinese: bool) -> str:
+        year = unit["year"]
+        if unit["season"]:
+            english, character = _SEASONS[unit["season"]]
+            return f"{year}年{character}季" if chinese else f"{english} {year}"
+        if unit["quarter"]:
+            number = int(unit["quarter"])
+            return (
+                f"{year}年第{'一二三四'[number - 1]}季度" if chinese else f"{_QUARTERS[number - 1]} quarter of {year}"
+            )
+        if unit["half"]:
+            early = unit["half"] == "1"
+            half = f"{'上' if early else '下'}半年"
+            return f"{year}年{half}" if chinese else f"{'first' if early else 'second'} half of {year}"
+        return f"{_day(first, chinese)}起的一周" if chinese else f"week of {_day(first, chinese)}"
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
         return f"{first.year}年至{last.year}年" if chinese else f"{first.year} to {last.year}"
     if chinese:
@@ -63,3 +53,7 @@ def _range(first: date, last: date, chinese: bool) -> str:
     if first.year == last.year:
         start = str(first.day) if first.month == last.month else f"{first.day} {MONTHS[first.month - 1]}"
     return f"{start} to {_day(last, chinese)}"
+
+
+def _day(day: date, chinese: bool) -> str:
+    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day.day} {MONTHS[day.month - 1]} {day.year}"

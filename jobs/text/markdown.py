@@ -16,7 +16,7 @@ from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import Given, UnfitDocumentError, given_document
 from quern.jobs.text.plain_text import printable
 from quern.jobs.text.written_times import Undecided, written_time
-from quern.schemas.words.spaces import squeeze
+from quern.schemas.words.lines import squeeze
 
 _MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # A line of front matter that begins a field.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from quern.schemas.words.spaces import squeeze
+from quern.schemas.words.lines import squeeze
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff\ud800-\udfff]")
 _BREAKS: Final = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")

@@ -1,9 +1,8 @@
-"""Rules that the text of a web page must pass: Gopher's, C4's and FineWeb's, each with a reason code.
+"""Rules that the text of a web page must pass: Gopher's and C4's, each with a reason code.
 
-Sources: Rae et al. 2021 (Gopher), appendix A.1.1; Raffel et al. 2020 (C4), section 2.2; Penedo et al. 2024
-(FineWeb), section 3.6. Thresholds are settings. The rules on words and stop words hold for English and, with
-characters in place of words, for Chinese; those on symbols, lines and repetition for every language (with
-characters for Japanese and Thai too, which do not part words).
+Sources: Rae et al. 2021 (Gopher), appendix A.1.1; Raffel et al. 2020 (C4), section 2.2. Thresholds are settings. The
+rules on words and stop words hold for English and, with characters in place of words, for Chinese; those on symbols,
+lines and repetition for every language (with characters for Japanese and Thai too, which do not part words).
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ _CHARACTERS_OF_A_WORD: Final = 2
 # Gopher names these eight; the Chinese ones are the commonest function words of any corpus.
 _STOP_WORDS: Final = frozenset("the be to of and that have with".split())
 _CHINESE_STOP_WORDS: Final = frozenset("的了是在和有不这我也就都而及与")
-_BULLETS: Final = tuple(mark + space for mark in "-*•‣◦·●○■□▪–" for space in " \t\u3000\xa0")
-_ENDS: Final = tuple(".!?…\"'”’»。！？；」』）)]")
 _PUNCTUATION: Final = ".,;:!?\"'()[]{}“”‘’«»…-–—*|#/"
 _UNSPACED_LETTER: Final = re.compile(f"[{HAN}{KANA}{SOUTH_EAST_ASIAN}]")
 # What Markdown writes that is no symbol of the text: code between fences, and the marks of headings.
@@ -129,16 +126,10 @@ def _marks(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
 
 
 def _lines(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
-    """What lines begin and end with, how short they are, and whether they repeat."""
+    """Whether lines end with an ellipsis, and whether they repeat."""
     lines, count = text.lines, len(text.lines)
-    for limit, reason, found in (
-        (settings.bullets, "quality_bullets", sum(1 for x in lines if x.startswith(_BULLETS))),
-        (settings.ellipsis, "quality_ellipsis", sum(1 for x in lines if x.endswith(("…", "...")))),
-        (settings.short_lines, "quality_short_lines", sum(1 for x in lines if len(x) < 30)),
-    ):
-        yield found / count > limit, reason, f"{found} of {count} lines"
-    ended = sum(1 for x in lines if x.endswith(_ENDS))
-    yield ended / count < settings.line_ends, "quality_line_ends", f"{ended} of {count} lines end with punctuation"
+    cut = sum(1 for line in lines if line.endswith(("…", "...")))
+    yield cut / count > settings.ellipsis, "quality_ellipsis", f"{cut} of {count} lines"
     if text.size >= settings.repetition_from:
         again = sum(map(len, lines)) - sum(map(len, set(lines)))
         share = (count - len(set(lines))) / count

@@ -159,7 +159,18 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
         last = found[-1].end if found else 0
         if quantity is not None and quantity.start >= last:
             found.append(_below_zero(text, quantity, last))
-    return _compound(text, found)
+    # `two years and three months` as one quantity of years.
+    joined: list[Quantity] = []
+    for q in found:
+        before = joined[-1] if joined else None
+        part = _PARTS.get(before.unit) if before else None
+        if before and part and part[0] == q.unit and _AND.fullmatch(text, before.end, q.start):
+            joined[-1] = Quantity(
+                before.start, q.end, before.value + q.value / part[1], before.unit, text[before.start : q.end]
+            )
+        else:
+            joined.append(q)
+    return joined
 
 
 def _below_zero(text: str, quantity: Quantity, last: int) -> Quantity:
@@ -173,40 +184,32 @@ def _below_zero(text: str, quantity: Quantity, last: int) -> Quantity:
 
 def _read(text: str, m: re.Match[str]) -> Quantity | None:
     if m["hour"] or m["hour2"]:
-        return _clock(m)
+        # A time of day; without `am` or `pm` only where it is written with a colon.
+        noon = (m["noon"] or m["noon2"] or "").lower()
+        if not noon and (m["hour"] is None or m[0][len(m["hour"])] != ":"):
+            if m["hour"] is None:
+                return None
+            return _with_unit(m.string, m.start(), m.end(), float(m[0].strip()), "")
+        hour = int(m["hour"] or m["hour2"]) + int(m["minute"] or 0) / 60
+        if noon.startswith("p") and hour < 12:
+            hour += 12
+        if noon.startswith("a") and hour >= 12:
+            hour -= 12
+        return Quantity(m.start(), m.end(), hour, "o'clock", m[0])
     if m["lone"]:
         return _with_unit(text, m.start(), m.end(), 0.5 if m["lone"][0] in "hH" else 1.0, "")
     if m["share"]:
-        return _part(m)
+        words = m[0].lower().replace("-", " ").split()
+        if words == ["half"]:
+            return Quantity(m.start(), m.end(), 0.5, "share", m[0])
+        count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}[words[0]]
+        return Quantity(m.start(), m.end(), count * _HALVES[singular(words[1])], "share", m[0])
     if m["percent"]:
         return _han(m["han_percent"], m.start(), m.end(), "per cent", m[0])
     if m["han"]:
         number = chinese_value(m["han"])
         return None if number is None else _with_unit(text, m.start(), m.end(), float(number), "")
     return _english(text, m)
-
-
-def _clock(m: re.Match[str]) -> Quantity | None:
-    """A time of day; without `am` or `pm` only where it is written with a colon."""
-    noon = (m["noon"] or m["noon2"] or "").lower()
-    if not noon and (m["hour"] is None or m[0][len(m["hour"])] != ":"):
-        if m["hour"] is None:
-            return None
-        return _with_unit(m.string, m.start(), m.end(), float(m[0].strip()), "")
-    hour = int(m["hour"] or m["hour2"]) + int(m["minute"] or 0) / 60
-    if noon.startswith("p") and hour < 12:
-        hour += 12
-    if noon.startswith("a") and hour >= 12:
-        hour -= 12
-    return Quantity(m.start(), m.end(), hour, "o'clock", m[0])
-
-
-def _part(m: re.Match[str]) -> Quantity:
-    words = m[0].lower().replace("-", " ").split()
-    if words == ["half"]:
-        return Quantity(m.start(), m.end(), 0.5, "share", m[0])
-    count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}[words[0]]
-    return Quantity(m.start(), m.end(), count * _HALVES[singular(words[1])], "share", m[0])
 
 
 def _han(numeral: str, start: int, end: int, unit: str, text: str) -> Quantity | None:
@@ -297,18 +300,3 @@ _PARTS: Final = {
     "foot": ("inch", 12),
 }
 _AND: Final = lazy_pattern(r"(?:\s+and\s+|,?\s+|-)")
-
-
-def _compound(text: str, found: list[Quantity]) -> list[Quantity]:
-    """`two years and three months` as one quantity of years."""
-    joined: list[Quantity] = []
-    for q in found:
-        before = joined[-1] if joined else None
-        part = _PARTS.get(before.unit) if before else None
-        if before and part and part[0] == q.unit and _AND.fullmatch(text, before.end, q.start):
-            joined[-1] = Quantity(
-                before.start, q.end, before.value + q.value / part[1], before.unit, text[before.start : q.end]
-            )
-        else:
-            joined.append(q)
-    return joined

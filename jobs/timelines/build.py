@@ -132,11 +132,25 @@ class BuildTimelines(TableJob):
     def _topics(self, inputs: Mapping[str, Stage]) -> Iterator[Topic]:
         """All topics with events enough, each kind in the order of its keys."""
         read = _read(inputs["events"])
-        community = _communities(inputs["communities"])
+        # Chunk to its community of the coarsest level; a chunk that is alone in its community has none.
+        communities = inputs["communities"]
+        columns = ["community_id", "level", "chunk_count", "chunk_ids"]
+        rows = (row for batch in communities.batches(columns) for row in batch.to_pylist())
+        community = {
+            chunk: row["community_id"]
+            for row in rows
+            if row["level"] == 0 and row["chunk_count"] > 1
+            for chunk in row["chunk_ids"]
+        }
         yield from self._by_entity(read)
         chunks: defaultdict[str, list[Event]] = defaultdict(list)
         sites: defaultdict[str, list[Event]] = defaultdict(list)
-        site_of = _sites(inputs["documents"])
+        site_of = {
+            doc: site
+            for batch in inputs["documents"].batches(["doc_id", "site"])
+            for doc, site in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            if site
+        }
         for one in read:
             if one.chunk in community:
                 chunks[community[one.chunk]].append(one.event)
@@ -187,24 +201,3 @@ def _read(events: Stage) -> list[_Read]:
             event = Event(**{**row, "entities": tuple(row["entities"]), "sources": len(documents)})
             found.append(_Read(event, chunk, tuple(dict.fromkeys(documents))))
     return sorted(found, key=lambda one: one.event.event_id)
-
-
-def _sites(documents: Stage) -> dict[str, str]:
-    return {
-        doc: site
-        for batch in documents.batches(["doc_id", "site"])
-        for doc, site in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        if site
-    }
-
-
-def _communities(communities: Stage) -> dict[str, str]:
-    """Chunk to its community of the coarsest level; a chunk that is alone in its community has none."""
-    columns = ["community_id", "level", "chunk_count", "chunk_ids"]
-    rows = (row for batch in communities.batches(columns) for row in batch.to_pylist())
-    return {
-        chunk: row["community_id"]
-        for row in rows
-        if row["level"] == 0 and row["chunk_count"] > 1
-        for chunk in row["chunk_ids"]
-    }

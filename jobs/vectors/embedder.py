@@ -79,11 +79,6 @@ def _imported(engine: str) -> Any:
     return import_module(f"quern.jobs.models.{_RUNTIMES[engine][0]}")
 
 
-def _batching(model: Model, settings: EmbedSettings) -> Batching:
-    texts, tokens = _CPU_CALL if settings.device == "cpu" else _GPU_CALL
-    return Batching(settings.batch or texts, tokens, model.positions, model.pad_id)
-
-
 class Embedder:
     """An embedding model in this process. Not for use by several threads at once.
 
@@ -99,7 +94,8 @@ class Embedder:
             raise ModelError(f"embed.max_tokens {max_tokens}: leaves no room beside {special} special tokens; raise it")
         self.dimension = model.dimension
         self.capacity = max_tokens - special
-        self.batching = _batching(model, settings)
+        texts, tokens = _CPU_CALL if settings.device == "cpu" else _GPU_CALL
+        self.batching = Batching(settings.batch or texts, tokens, model.positions, model.pad_id)
         self._tokenizer, self._max_tokens = tokenizer, max_tokens
         self._model, self._settings = model, settings
         self._loading: Future[Runner] | None = None

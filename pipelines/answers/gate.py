@@ -39,7 +39,13 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
 
     A sentence stays without its citation, and the answer's notes say so.
     """
-    texts = _texts(answers, snapshot)
+    # The texts of the documents that `answers` quote.
+    cited = {citation.doc_id for answer in answers for citation in answer.citations}
+    told = {event.doc_id for answer in answers for event in answer.timeline}
+    aligned = {hit.doc_id for answer in answers for hit in answer.alignments}
+    keys = sorted(cited | told | aligned)
+    rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
+    texts = dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
     answers = [_with_quoted_segments(_with_quoted_events(answer, texts), texts) for answer in answers]
     violations = [
         Violation(n, answer.query_id, citation)
@@ -60,16 +66,6 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
 def dropped(answer: Answer) -> int:
     """How many citations of an answer that went through the gate were dropped, by its notes."""
     return sum(note.startswith(_DROPPED) for note in answer.notes)
-
-
-def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
-    """The texts of the documents that `answers` quote."""
-    cited = {citation.doc_id for answer in answers for citation in answer.citations}
-    told = {event.doc_id for answer in answers for event in answer.timeline}
-    aligned = {hit.doc_id for answer in answers for hit in answer.alignments}
-    keys = sorted(cited | told | aligned)
-    rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
-    return dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
 
 
 def _with_quoted_events(answer: Answer, texts: Mapping[str, str]) -> Answer:

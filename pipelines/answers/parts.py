@@ -69,7 +69,8 @@ class Parts:
         for number, part in enumerate(self._files(), 1):
             kept, left = self._taken(part, stream)
             if kept is None:
-                self._drop_from(number)
+                for part in self._files()[number - 1 :]:
+                    part.unlink()
                 number -= 1
                 break
             self.resumed += len(kept)
@@ -112,10 +113,6 @@ class Parts:
         head = json.dumps({"digest": _digest(questions), "questions": len(questions)})
         lines = [head, *(a.model_dump_json() for a in answers)]
         write_text(self.folder / f"{number:06}.jsonl", "".join(f"{line}\n" for line in lines))
-
-    def _drop_from(self, number: int) -> None:
-        for part in self._files()[number - 1 :]:
-            part.unlink()
 
 
 @contextmanager

@@ -146,7 +146,12 @@ class QuestionFile:
         if known is not None and not known.strip():
             return QuestionReject(row.line, known, "missing", "query_id: it is blank")
         if known is None and isinstance(text := fields.get("question"), str):
-            fields["query_id"] = self._made_id(text)
+            # The id of a question without one: of its words, so that it is the same when the file has grown by
+            # others.
+            # Of half as many bytes, two of 100,000 questions would have one in common.
+            made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+            self._made[made] += 1
+            fields["query_id"] = made if self._made[made] == 1 else f"{made}-{self._made[made]}"
         try:
             question = question_of(fields, self.most_characters, self.read_condition)
         except NoQuestionError as error:
@@ -158,13 +163,6 @@ class QuestionFile:
             )
         seen.add(digest)
         return question
-
-    def _made_id(self, text: str) -> str:
-        """The id of a question without one: of its words, so that it is the same when the file has grown by others."""
-        # Of half as many bytes, two of 100,000 questions would have one in common.
-        made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-        self._made[made] += 1
-        return made if self._made[made] == 1 else f"{made}-{self._made[made]}"
 
     def size(self) -> int | None:
         """About how many questions the file has, for progress; None where it cannot be known beforehand."""

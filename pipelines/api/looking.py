@@ -14,7 +14,7 @@ from quern.pipelines.evaluation.comparison import ComparedRecipe, compared
 from quern.pipelines.inspect import show as rows
 from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
 from quern.pipelines.inspect.entities import entities_named
-from quern.pipelines.inspect.graph.export import draw_path
+from quern.pipelines.inspect.graph.path_picture import draw_path
 from quern.pipelines.inspect.graph.structure import GraphDescription, describe_graph
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.answers import Answer, Question

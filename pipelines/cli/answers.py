@@ -53,7 +53,7 @@ def ask(
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
     if picture:
-        from quern.pipelines.inspect.graph.export import write_path
+        from quern.pipelines.inspect.graph.path_picture import write_path
 
         write_path(answer, picture)
     if as_json:
@@ -205,7 +205,7 @@ def diff(
     epilog='Examples:  quern timeline -w WH "the ferry collision and its inquiry"    '
     'quern timeline -w WH --entity "Tollen Bridge" --from 2024 --to 2024-11    '
     "quern timeline -w WH --entity Airbus --most 20 --json    "
-    'quern timeline -w WH "the ferry collision" --html ferry.html --svg ferry.svg'
+    'quern timeline -w WH "the ferry collision" --html ferry.html'
 )
 def timeline(
     warehouse: cli.Warehouse,
@@ -225,7 +225,6 @@ def timeline(
     ] = None,
     as_of: cli.AsOf = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a page to read in a browser.")] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a picture for a document.")] = None,
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
@@ -241,12 +240,7 @@ def timeline(
     if html:
         from quern.pipelines.timelines.page import timeline_page, write_timeline
 
-        write_timeline(timeline_page(found, searcher.snapshot), html, "html")
-    if svg:
-        from quern.pipelines.timelines.page import write_timeline
-        from quern.pipelines.timelines.picture import timeline_picture
-
-        write_timeline(timeline_picture(found, searcher.snapshot), svg, "svg")
+        write_timeline(timeline_page(found, searcher.snapshot), html)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

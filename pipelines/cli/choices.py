@@ -40,7 +40,6 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "rows": _rows,
     "steps": lambda: _in("pipelines.build.stage").stage_names(),
     "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],
-    "layers": lambda: _in("pipelines.inspect.graph.export").LAYERS,
     "formats": lambda: _in("jobs.pages.inputs").KINDS,
 }
 

@@ -44,16 +44,6 @@ app.add_typer(snapshots.snapshots, name="snapshots")
 app.add_typer(train.app, name="train")
 
 
-def _log_to_stderr() -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.setLevel(logging.INFO)
-        logger.addHandler(handler)
-        logger.propagate = False
-
-
 def _interrupted() -> None:
     typer.echo("interrupted; run the same command again: it goes on from where it stopped", err=True)
     sys.exit(INTERRUPTED)
@@ -69,7 +59,13 @@ def main() -> None:
     """Run the command line; exit code 2 for what a user can mend, 130 for an interruption."""
     global _stop_asked
     _stop_asked = False  # A process may run it more than once, as tests do.
-    _log_to_stderr()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+        logger.propagate = False
     try:
         # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
         signal.signal(signal.SIGTERM, _stop)

@@ -20,8 +20,7 @@ app = cli.new_app("")
     epilog="Examples:  quern evaluate questions.jsonl -w WH --recipes bridge --types    "
     "quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg --k 2,5,10 --no-answers --trec runs/ --json    "
     "quern evaluate --answers alce.json    "
-    "quern evaluate -w WH --beir scifact/ --recipes bm25 --run-out bm25.run    "
-    "quern evaluate --qrels qrels.txt --run bm25.run"
+    "quern evaluate -w WH --beir scifact/ --recipes bm25 --trec runs/"
 )
 def evaluate(
     context: typer.Context,
@@ -48,22 +47,13 @@ def evaluate(
         ),
     ] = None,
     trec: Annotated[Path | None, typer.Option("--trec", help="Folder for TREC files: a run a recipe, qrels.")] = None,
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Judgements of TREC or BEIR, with --topics or --run.")
-    ] = None,
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Judgements of TREC or BEIR, with --topics.")] = None,
     topics: Annotated[
         Path | None,
         typer.Option("--topics", help="Topics that --qrels judges: lines `ID<tab>TEXT`, JSON lines, or TREC's <top>."),
     ] = None,
     beir: Annotated[
         Path | None, typer.Option("--beir", help="Folder of BEIR: its queries.jsonl and qrels/test.tsv.")
-    ] = None,
-    run: Annotated[
-        list[Path] | None,
-        typer.Option("--run", help="Score this run against --qrels or --beir, without a warehouse; repeatable."),
-    ] = None,
-    run_out: Annotated[
-        Path | None, typer.Option("--run-out", help="Write what the recipe finds: a TREC run; a folder for several.")
     ] = None,
     where: cli.Where = None,
     snapshot: cli.Snapshot = None,
@@ -85,17 +75,11 @@ def evaluate(
     named_by = context.get_parameter_source("warehouse")
     if answers and named_by and named_by.name == "ENVIRONMENT":
         warehouse = None
-    if run and qrels:
-        _print_figures(_of_runs(run, qrels, ks), as_json=as_json)
-        return
-    if run or (questions is None) == (qrels is None and topics is None) or (qrels is None) != (topics is None):
-        raise EvaluationError(
-            "name what is measured: QUESTIONS, or --qrels with --topics, or --beir with a folder; --run needs --qrels "
-            "or --beir"
-        )
+    if (questions is None) == (qrels is None and topics is None) or (qrels is None) != (topics is None):
+        raise EvaluationError("name what is measured: QUESTIONS, or --qrels with --topics, or --beir with a folder")
     if warehouse is None:
         if questions is None:
-            raise EvaluationError("topics are asked of a warehouse: name it with --warehouse, or a run with --run")
+            raise EvaluationError("topics are asked of a warehouse: name it with --warehouse")
         chosen_settings = load_settings(settings, override)
         _print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)
         return
@@ -116,7 +100,6 @@ def evaluate(
         by_type=types,
         trec=trec,
         grades=grades,
-        run_out=run_out,
     )
     _print_figures(figures, as_json=as_json)
 
@@ -131,20 +114,6 @@ def _cut_offs(k: str) -> list[int]:
     if ks[0] < 1:
         raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     return ks
-
-
-def _of_runs(runs: list[Path], qrels: Path, ks: list[int]) -> dict[str, dict[str, float]]:
-    """Figures of runs by the names of their files."""
-    from quern.pipelines.evaluation.retrieval import EvaluationError, figures_of_run
-    from quern.pipelines.evaluation.trec import read_qrels, read_run
-
-    grades, figures = read_qrels(qrels), {}
-    for path in runs:
-        try:
-            figures[str(path) if path.stem in figures else path.stem] = figures_of_run(read_run(path), grades, ks)
-        except EvaluationError as error:
-            raise EvaluationError(f"{path}: {error} of {qrels}") from None
-    return figures
 
 
 def _of_file(path: Path, settings: Settings, *, measured: bool | None, types: bool) -> dict[str, dict[str, float]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line, plain
-from quern.schemas.words.meant import no_such
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest
@@ -22,35 +20,22 @@ if TYPE_CHECKING:
 app = cli.new_app("")
 
 
-@app.command(
-    epilog="Examples:  quern graph -w WH    quern graph -w WH --export graph.graphml    "
-    "quern graph -w WH --export chunks.graphml --layer chunks    quern graph -w WH --export tables/"
-)
+@app.command(epilog="Examples:  quern graph -w WH    quern graph -w WH --hubs 20 --json")
 def graph(
     warehouse: cli.Warehouse,
     snapshot: cli.Snapshot = None,
     hubs: Annotated[int, typer.Option(min=0, max=1000, help="Hubs and communities to list.")] = 5,
-    export: Annotated[Path | None, typer.Option(help="A file .graphml, or a folder for Parquet tables.")] = None,
-    layer: Annotated[str, typer.Option(help="Of GraphML: {layers}.", autocompletion=completing("layers"))] = "both",
     as_json: cli.AsJson = False,
 ) -> None:
-    """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
-    from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
+    """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities."""
     from quern.pipelines.inspect.graph.structure import describe_graph
 
-    chosen = next((known for known in LAYERS if known == layer), None)
-    if chosen is None:
-        raise GraphError(no_such("layer", layer, LAYERS))
-    opened = open_warehouse(warehouse).snapshot(snapshot)
-    described = describe_graph(opened, hubs)
-    written = export_graph(opened, described.graph, described.communities, export, chosen) if export else []
+    figures = describe_graph(open_warehouse(warehouse).snapshot(snapshot), hubs).figures
     if as_json:
-        print_json({**described.figures, "files": [str(p) for p in written]})
+        print_json(figures)
         return
-    for line in _graph_lines(described.figures):
+    for line in _graph_lines(figures):
         typer.echo(plain(line))
-    for path in written:
-        typer.echo(f"written: {path}")
 
 
 def _graph_lines(figures: dict[str, Any]) -> list[str]:

@@ -32,7 +32,6 @@ def evaluate(
     by_type: bool = False,
     trec: Path | None = None,
     grades: retrieval.Grades | None = None,
-    run_out: Path | None = None,
 ) -> dict[str, dict[str, float]]:
     """Figures of retrieval per recipe (`retrieval.evaluate`), and of answers (`answers.measure.FIGURES`).
 
@@ -49,9 +48,7 @@ def evaluate(
     asked = [q for q in questions if is_measured(q)] if chosen else []
     told: dict[str, dict[str, float]] = {}
     if not asked or any(q.evidence_doc_ids or q.evidence_urls for q in questions):
-        told = retrieval.evaluate(
-            searcher, questions, recipes, ks, by_type=by_type, trec=trec, grades=grades, run_out=run_out
-        )
+        told = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec, grades=grades)
     for recipe in chosen if asked else ():
         answered = list(answer_questions(searcher, asked, recipe))
         with entailment_of(searcher) as entails:

@@ -53,22 +53,15 @@ def evaluate(
     by_type: bool = False,
     trec: Path | None = None,
     grades: Grades | None = None,
-    run_out: Path | None = None,
 ) -> dict[str, dict[str, float]]:
     """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`; with `grades` also `ndcg@k`.
 
     With `by_type` also under `RECIPE TYPE`, for each type that questions have. With `trec` also files in that folder
-    from which tools of the field compute the same: see `.trec`. With `run_out` what each recipe found: in this file, or
-    if its name has no ending in a folder.
+    from which tools of the field compute the same: see `.trec`.
 
     Raises:
-        EvaluationError: No question has evidence, or none of it is in the snapshot; or several runs are for one file.
+        EvaluationError: No question has evidence, or none of it is in the snapshot.
     """
-    if run_out and run_out.suffix and len(recipes) > 1:
-        raise EvaluationError(
-            f"{run_out} is a file for the run of one recipe, and there are {len(recipes)}: choose one with --recipes, "
-            "or name a folder"
-        )
     gold = gold_of(searcher, questions, grades)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
     named = metric_names(ks, graded=grades is not None)
@@ -80,36 +73,14 @@ def evaluate(
         write_judgements(trec / "qrels.txt", gold.judgements)
     for recipe in recipes:
         run = recipe_run(batch, recipe, gold, ks)
-        for folder in filter(None, (trec, run_out)):
-            write_run(
-                folder if folder.suffix and folder is run_out else folder / f"{recipe.name}.run", recipe.name, run
-            )
+        if trec:
+            write_run(trec / f"{recipe.name}.run", recipe.name, run)
         values = run_metrics(run, gold, [*named.values()])
         for title, mine in groups.items():
             title = f"{recipe.name} {title}".rstrip()
             figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
             figures[title]["questions"] = len(mine)
     return figures
-
-
-def figures_of_run(run: Sequence[ir_measures.ScoredDoc], judged: Grades, ks: Sequence[int]) -> dict[str, float]:
-    """The figures of a run over the queries that have relevant documents, as `evaluate` has them for a recipe.
-
-    Raises:
-        EvaluationError: The run has none of these queries.
-    """
-    queries = dict.fromkeys(query_id for query_id, _ in judged)
-    answered = {found.query_id for found in run}
-    if answered.isdisjoint(queries):
-        raise EvaluationError(
-            f"the run has none of the {len(queries)} judged queries, of which one is {min(queries)!r}"
-        )
-    if missing := len(queries.keys() - answered):
-        log.warning("%d judged queries are not in the run, and count as without hits", missing)
-    judgements = [ir_measures.Qrel(query_id, doc_id, grade) for (query_id, doc_id), grade in judged.items()]
-    named = metric_names(ks, graded=True)
-    values = _values(run, [*queries], judgements, [*named.values()])
-    return {n: round(float(values[m].mean()), 4) for n, m in named.items()} | {"questions": len(queries)}
 
 
 def metric_names(ks: Sequence[int], *, graded: bool = False) -> dict[str, str]:
@@ -207,19 +178,10 @@ def run_metrics(
     run: Sequence[ir_measures.ScoredDoc], gold: Gold, metrics: Sequence[str]
 ) -> dict[str, npt.NDArray[np.float64]]:
     """The same of what a recipe found, as `document_run` has it."""
-    return _values(run, [q.query_id for q in gold.questions], gold.judgements, metrics)
-
-
-def _values(
-    run: Sequence[ir_measures.ScoredDoc],
-    query_ids: Sequence[str],
-    judgements: Sequence[ir_measures.Qrel],
-    metrics: Sequence[str],
-) -> dict[str, npt.NDArray[np.float64]]:
     parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
     measures = [*dict.fromkeys(parsed.values())]
-    found = {str(measure): dict.fromkeys(query_ids, 0.0) for measure in measures}
-    for metric in ir_measures.iter_calc(measures, judgements, run):
+    found = {str(measure): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for measure in measures}
+    for metric in ir_measures.iter_calc(measures, gold.judgements, run):
         found[str(metric.measure)][metric.query_id] = metric.value
     values = {n: np.array(list(found[str(measure)].values()), dtype=np.float64) for n, measure in parsed.items()}
     return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}

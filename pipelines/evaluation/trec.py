@@ -1,4 +1,4 @@
-"""Judgements, topics and runs as files of TREC and BEIR, which other tools of the field read and write.
+"""Judgements and topics of TREC and BEIR, and runs for other tools of the field.
 
 qrels     query_id 0 doc_id grade; of BEIR a header, then query_id, doc_id and grade, set apart by tabs
 topics    query_id, tab, text; JSON lines with `_id` (or `query_id`, `qid`, `id`) and `text` (`question`, `query`,
@@ -9,7 +9,6 @@ run       query_id Q0 doc_id rank score name
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,30 +140,6 @@ def _sgml_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple
         fields.setdefault(inside, []).append(line[at:])
     if start:
         _refuse(path, start, "<top>", "the topic has no </top>")
-
-
-def read_run(path: Path) -> list[ir_measures.ScoredDoc]:
-    """What a run found; its scores rank documents, its ranks do not, as trec_eval has it.
-
-    Raises:
-        TrecError: The file cannot be read, a line is no hit, or a document is there twice for a query.
-    """
-    run: dict[tuple[str, str], float] = {}
-    for number, line in _lines(path):
-        fields = line.split()
-        try:
-            query_id, _, doc_id, _, score, *_ = fields
-            value = float(score) if len(fields) <= 6 else math.nan
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            _refuse(path, number, line, "a hit is `query_id Q0 doc_id rank score name`")
-        if (query_id, doc_id) in run:
-            _refuse(path, number, line, "the query has this document already")
-        run[query_id, doc_id] = value
-    if not run:
-        raise TrecError(f"{path} has no hit")
-    return [ir_measures.ScoredDoc(query_id, doc_id, score) for (query_id, doc_id), score in run.items()]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

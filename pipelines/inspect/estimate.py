@@ -95,7 +95,16 @@ def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settin
 
 def _estimated(documents: int, cut: Stage, run: Run, settings: Settings, sample: int) -> Estimate:
     rules = Doc2Query(settings.doc2query, GeneratorSettings(), settings.normalise)
-    chunks = _sampled(cut, rules.reads, sample)
+    # At most `sample` chunks, the same for the same table.
+    rng = np.random.default_rng(20_250_921)
+    chosen = np.zeros(cut.rows, dtype=np.bool_)
+    chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
+    chunks: list[dict[str, Any]] = []
+    at = 0
+    for batch in cut.batches(rules.reads):
+        picks = np.flatnonzero(chosen[at : at + batch.num_rows])
+        chunks += batch.take(pa.array(picks)).to_pylist()
+        at += batch.num_rows
     tokenizer = load_tokenizer(read_model(settings.embed.model))
     task, inputs = rules.task, rules.inputs(chunks)
     started = time.monotonic()
@@ -123,20 +132,6 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
     if kind == "vllm" and given.output_speed:
         hours = outputs / given.output_speed * given.replicas * given.tensor_parallel / 3600
     return Cost(kind, to_do, prompts, outputs, cost, hours)
-
-
-def _sampled(cut: Stage, columns: Sequence[str], sample: int) -> list[dict[str, Any]]:
-    """At most `sample` chunks, the same for the same table."""
-    rng = np.random.default_rng(20_250_921)
-    chosen = np.zeros(cut.rows, dtype=np.bool_)
-    chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
-    rows: list[dict[str, Any]] = []
-    at = 0
-    for batch in cut.batches(columns):
-        picks = np.flatnonzero(chosen[at : at + batch.num_rows])
-        rows += batch.take(pa.array(picks)).to_pylist()
-        at += batch.num_rows
-    return rows
 
 
 def _missing(job: Doc2Query, cut: Stage, run: Run) -> int:

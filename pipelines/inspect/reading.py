@@ -128,7 +128,13 @@ class _Counted:
         kind.bytes += file.size
         for found in Reading(Span(file, 0, max(file.size, 1)), settings):
             if isinstance(found, FileReject):
-                self._reject(found, kind)
+                self._firsts.setdefault(found.reason, f"{found.key}: {found.reason} ({found.detail})")
+                if found.reason in PAGES.warnings:
+                    self.warnings[found.reason] += 1
+                    kind.warnings += 1
+                else:
+                    self.rejects[found.reason] += 1
+                    kind.rejects += 1
             elif isinstance(found, dict):
                 kind.pages += 1
                 self.addresses.add(xxh3_64_intdigest(found["url"].encode()))
@@ -136,15 +142,6 @@ class _Counted:
     def first(self, reasons: Counter[str], *, warning: bool = False) -> str:
         """Where and why something was left out, the first for the most frequent of `reasons`."""
         return self._firsts.get(most_frequent(reasons, warning=warning) or "", "")
-
-    def _reject(self, found: FileReject, kind: FilesOfKind) -> None:
-        self._firsts.setdefault(found.reason, f"{found.key}: {found.reason} ({found.detail})")
-        if found.reason in PAGES.warnings:
-            self.warnings[found.reason] += 1
-            kind.warnings += 1
-        else:
-            self.rejects[found.reason] += 1
-            kind.rejects += 1
 
 
 @dataclass(frozen=True)

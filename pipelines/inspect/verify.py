@@ -134,7 +134,8 @@ def _of_snapshots(warehouse: Warehouse, ids: list[str]) -> list[KeptFile]:
     # What the newest pins as well is mended with it: it names its files first.
     for build_id in sorted(ids, key=lambda i: i != newest):
         only = f"only snapshot {build_id} needs it: `quern snapshots prune` forgets it"
-        files.append(_sealed(warehouse.snapshots / f"{build_id}.json", _of_manifest(build_id), listed=True))
+        mend = f"the next build publishes another, pruning forgets snapshot {build_id}"
+        files.append(_sealed(warehouse.snapshots / f"{build_id}.json", mend, listed=True))
         try:
             if warehouse.store:
                 files += _of_store(warehouse.store, warehouse.manifest(build_id))
@@ -151,10 +152,6 @@ def _published(warehouse: Warehouse) -> str | None:
         return warehouse.current_id()
     except DamagedError:
         return next(reversed(warehouse.snapshot_ids()), None)
-
-
-def _of_manifest(build_id: str) -> str:
-    return f"the next build publishes another, pruning forgets snapshot {build_id}"
 
 
 def _of_tables(warehouse: Warehouse, manifest: Manifest, mend: str) -> Iterator[KeptFile]:

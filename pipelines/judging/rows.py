@@ -130,7 +130,8 @@ class AnswerFile:
             return QuestionReject(row.line, None, "not_text", "it has half of a surrogate pair, which no file can hold")
         try:
             ours = row.fields.keys() >= {"sentences", "citations", "hits"}
-            read = _ours(row.fields) if ours else _others(row.fields)
+            # Ours is a line of `answers.jsonl` as `quern answer` writes it.
+            read = judge_input(Answer.model_validate(row.fields)) if ours else _others(row.fields)
         except ValidationError as error:
             wrong = error.errors()[0]
             return QuestionReject(
@@ -158,11 +159,6 @@ def read_others(path: Path) -> dict[str, JudgeInput]:
         row.query_id: replace(row.given, evidence=(), statements=[Statement(s.text) for s in row.given.statements])
         for row in rows
     }
-
-
-def _ours(fields: Mapping[str, Any]) -> JudgeInput:
-    """A line of `answers.jsonl` as `quern answer` writes it."""
-    return judge_input(Answer.model_validate(fields))
 
 
 def _others(fields: Mapping[str, Any]) -> JudgeInput:

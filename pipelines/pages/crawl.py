@@ -178,16 +178,12 @@ def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
     (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
     busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
     with exclusive(warehouse.root / "crawl" / "crawl.lock", busy):
-        _tidy(warehouse)
+        # Remove the folders of crawls that were killed before they had a plan, or when they had none any more.
+        for path in (warehouse.root / "crawl").glob("[0-9]*"):
+            if not crawl_folder(warehouse.root, path.name).plan.exists():
+                log.info("crawl=%s was killed without a plan to go on by: its folder goes", path.name)
+                shutil.rmtree(path)
         yield
-
-
-def _tidy(warehouse: Warehouse) -> None:
-    """Remove the folders of crawls that were killed before they had a plan, or when they had none any more."""
-    for path in (warehouse.root / "crawl").glob("[0-9]*"):
-        if not crawl_folder(warehouse.root, path.name).plan.exists():
-            log.info("crawl=%s was killed without a plan to go on by: its folder goes", path.name)
-            shutil.rmtree(path)
 
 
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:

@@ -7,7 +7,7 @@ new one. What is purged leaves the page store and the archives of crawls at once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.checksums import DamagedError
-from quern.indexes.page_store import PageStore, Part, marks_of
+from quern.indexes.page_store import PageStore, marks_of
 from quern.jobs.core.run import same_key
 from quern.jobs.documents.clean import Clean, normalise_url
 from quern.jobs.pages.originals import erase
@@ -176,7 +176,8 @@ class _Found:
     def look_through(self, store: PageStore, *, removed: bool) -> list[dict[str, Any]]:
         """Find pages of the page store: their files, archives and offsets; with `removed` also those that were."""
         removals, found = store.removals(), list[dict[str, Any]]()
-        for batch in _stored(store.parts()):
+        columns = ["url", "digest", "source_file", "warc_file", "warc_offset"]
+        for batch in (batch for part in store.parts() for batch in part.batches("pages", columns)):
             batch = batch if removed else batch.filter(pa.array(~removals.holds(batch)))
             found += self._mark(batch).to_pylist()
         return found
@@ -193,11 +194,6 @@ class _Found:
 
     def _take(self, *names: str | None) -> None:
         self.targets.update(self._forms[name] for name in names if name in self._forms)
-
-
-def _stored(parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
-    columns = ["url", "digest", "source_file", "warc_file", "warc_offset"]
-    return (batch for part in parts for batch in part.batches("pages", columns))
 
 
 def _copies(published: Sequence[Snapshot], removed: dict[str, dict[str, Any]]) -> list[str]:

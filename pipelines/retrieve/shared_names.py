@@ -7,6 +7,9 @@ film and a person both name the director. To ask again with each name of the bes
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,13 +17,54 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.lexical import LexicalIndex, Scored, in_order, ranges
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.names import ChunkNames
 from quern.pipelines.retrieve.ranking import Doubles
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
+
+# Capitals of all scripts that have them: `re` has no class for these.
+_CAPITALS: Final = "".join(c for c in map(chr, range(0x10000)) if c.isupper() or c.istitle())
+_PART: Final = rf"[{re.escape(_CAPITALS)}][\w’'-]*"
+# Words that stand inside names in lower case, in the languages of Europe.
+_INSIDE: Final = "of|the|and|de|la|le|du|des|di|da|do|dos|del|della|der|den|von|van|zu|al|el|bin|ibn|y"
+_NAME: Final = re.compile(rf"\b{_PART}(?:[ \t]+(?:(?:{_INSIDE})[ \t]+){{0,2}}{_PART})*")
+
+
+def names(text: str) -> list[str]:
+    """The names in `text`, each once: longest runs of capitalised words, with what joins these.
+
+    A capitalised word at the start of a sentence is one too: that it is none shows in how many documents have it.
+    """
+    return list(dict.fromkeys(_NAME.findall(text)))
+
+
+class ChunkNames:
+    """Names of the chunks of a snapshot, read when they are first asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._names: dict[str, list[str]] = {}
+
+    @classmethod
+    def of_searcher(cls, searcher: Searcher) -> ChunkNames:
+        """Those of a searcher's snapshot."""
+        return cls(searcher.snapshot)
+
+    def of(self, chunks: Sequence[str]) -> list[list[str]]:
+        """The names of each chunk and its title, by the chunks' keys."""
+        missing = sorted(set(chunks) - self._names.keys())
+        # Chunks whose names are kept in memory, some 1 kB each.
+        if len(self._names) + len(missing) > 50_000:
+            self._names.clear()
+            missing = sorted(set(chunks))
+        rows = self._snapshot.table("chunks").lookup("chunk_id", missing, ["chunk_id", "title", "text"])
+        for row in rows.to_pylist():
+            self._names[row["chunk_id"]] = [sys.intern(n) for n in names(f"{row['title'] or ''}\n{row['text']}")]
+        return [self._names[chunk] for chunk in chunks]
+
 
 # Documents of a question that others are joined to: 3 to 10 made no difference on MuSiQue or LiHua-World.
 _SOURCES: Final = 6

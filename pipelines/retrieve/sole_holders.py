@@ -11,8 +11,8 @@ from scipy import sparse
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.names import names
 from quern.pipelines.retrieve.ranking import ranks
+from quern.pipelines.retrieve.shared_names import names
 from quern.schemas.words.terms import search_terms
 
 _NUMBER: Final = re.compile(r"\w*\d\w*")

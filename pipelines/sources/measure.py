@@ -75,7 +75,7 @@ def render_sources(found: FoundSources, width: int = 100) -> str:
     head = f"{count} {'source answers' if count == 1 else 'sources answer'}: {one_line(found.question)}"
     lines = textwrap.wrap(head, width)
     for source in found.valid:
-        lines += ["", f"{_called(source)}  score {source.score:.2f}{_rated(source)}"]
+        lines += ["", f"{_called(source)}  score {source.score:.2f}"]
         for piece in source.evidence:
             quote = f"“{shortened(piece.text, 300)}”"
             lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
@@ -90,7 +90,3 @@ def render_sources(found: FoundSources, width: int = 100) -> str:
 def _called(source: RatedSource) -> str:
     home = source.home_url or source.site
     return one_line(home if source.name in (source.site, home) else f"{source.name}, {home}")
-
-
-def _rated(source: RatedSource) -> str:
-    return "" if source.rating is None else f", rated {source.rating:.2f}"

@@ -60,16 +60,12 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
     """
     stream, seeds = iter(answers), list[Seed]()
     with seeker(searcher) as seeks:
-        finder = SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root)))
+        batches = lost_pages(Warehouse(searcher.snapshot.warehouse.root))
+        finder = SeedFinder(searcher, (key for batch in batches for key in batch.column("key").to_pylist()))
         while some := list(islice(stream, 128)):
             found = seeks.sources([question_of_answer(answer) for answer in some])
             seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
     return seeds
-
-
-def _lost(warehouse: Warehouse) -> Iterator[str]:
-    for batch in lost_pages(warehouse):
-        yield from batch.column("key").to_pylist()
 
 
 def gold_sites(searcher: Searcher) -> SiteOf:

@@ -170,7 +170,6 @@ class Seeker:
         evidence: dict[tuple[str, str], SourceEvidence] = {}
         for outcome in sorted((o for o in outcomes if o.answers), key=lambda o: -o.score):
             evidence |= {(e.chunk_id, e.text): e for e in outcome.evidence if (e.chunk_id, e.text) not in evidence}
-        rating = row.get("rating")
         return RatedSource(
             site=c.site,
             name=c.named.name,
@@ -183,7 +182,6 @@ class Seeker:
             score=best.score,
             probability=best.probability,
             why_not=why or None,
-            rating=rating if isinstance(rating, float) else None,
             evidence=list(evidence.values())[:5] if not why else [],
         )
 

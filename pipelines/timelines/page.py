@@ -50,7 +50,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Entry:
-    """An event as a page or a picture shows it."""
+    """An event as a page shows it."""
 
     id: str
     event: TimelineEvent
@@ -154,15 +154,15 @@ def timeline_page(timeline: Timeline, snapshot: Snapshot) -> str:
     )
 
 
-def write_timeline(text: str, path: Path, option: str) -> None:
-    """Write a page or a picture to the file that `option` names.
+def write_timeline(page: str, path: Path) -> None:
+    """Write a page to the file at `path`.
 
     Raises:
-        TimelineError: Its name does not end as the option's does, or it cannot be written.
+        TimelineError: Its name does not end in .html, or it cannot be written.
     """
-    if path.suffix != f".{option}":
-        raise TimelineError(f"--{option} {path}: name a file that ends in .{option}")
+    if path.suffix != ".html":
+        raise TimelineError(f"--html {path}: name a file that ends in .html")
     try:
-        write_text(path, text.rstrip("\n") + "\n")
+        write_text(path, page.rstrip("\n") + "\n")
     except OSError as error:
-        raise TimelineError(f"--{option} {path} cannot be written: {error.strerror}") from error
+        raise TimelineError(f"--html {path} cannot be written: {error.strerror}") from error

@@ -181,9 +181,6 @@ class SourceSettings(Group):
     """What is kept of the sites that documents come from (Know Where to Go)."""
 
     topics: Positive = Field(12, description="Most topics of a source.")
-    ratings: str = Field(
-        "", description="CSV file of domains and their ratings from 0 to 1, with a header; none where it is empty."
-    )
 
 
 class ImageRuleSettings(Group):

@@ -130,7 +130,7 @@ class NormaliseSettings(Group):
 
 
 class QualitySettings(Group):
-    """Rules that the text of a web page must pass, in the manner of Gopher, C4 and FineWeb.
+    """Rules that the text of a web page must pass, in the manner of Gopher and C4.
 
     The papers filter what a model is trained on; a search corpus needs short notices, tables and lists too. So
     lengths and rules of shape are looser here; each description names the paper's value.
@@ -141,7 +141,6 @@ class QualitySettings(Group):
     short_words: float = Field(2.5, ge=0, description="Least mean length of English words (Gopher, A1: 3).")
     long_words: float = Field(12.0, ge=0, description="Greatest mean length of English words (Gopher, A1: 10).")
     symbols: float = Field(0.1, ge=0, description="Most # signs and ellipses a word, each (Gopher, A1: 0.1).")
-    bullets: Share = Field(1.0, description="Most lines that start with a bullet; 1 for no limit (Gopher, A1: 0.9).")
     ellipsis: Share = Field(0.5, description="Most lines that end with an ellipsis (Gopher, A1: 0.3).")
     letters: Share = Field(0.3, description="Least share of words with a letter; tables have few (Gopher, A1: 0.8).")
     stop_words: int = Field(2, ge=0, description="Least stop words, of `stop_words_from` words on (Gopher, A1: 2).")
@@ -162,12 +161,6 @@ class QualitySettings(Group):
     curly: Share = Field(0.01, description="Most braces a character (C4, section 2.2, rejects a page with one).")
     lorem_ipsum: Positive = Field(
         2000, description="`Lorem ipsum` may stand once in so many characters (C4, section 2.2: never)."
-    )
-    short_lines: Share = Field(
-        1.0, description="Most lines under 30 characters; 1 for no limit, lists are content (FineWeb, 3.6: 0.67)."
-    )
-    line_ends: Share = Field(
-        0.0, description="Least lines that end with punctuation; tables have none (FineWeb, section 3.6: 0.12)."
     )
 
 

@@ -20,7 +20,6 @@ SOURCES = Table(
             column("documents", pa.int64(), "Documents of the corpus that it published."),
             column("evidence", pa.int64(), "Synthetic queries, of those kept, that its documents are the evidence of."),
             optional("reachable_at", TIMESTAMP, "When a page of it last answered a crawl."),
-            optional("rating", pa.float64(), "Rating of the site or its domain in the file `sources.ratings`, 0 to 1."),
             column("digest", pa.string(), "BLAKE2b-128 of all that the row is made of: what changed shows here."),
         ]
     ),
@@ -32,7 +31,6 @@ SOURCES = Table(
     expects=(
         Between("documents", 1),
         Between("evidence", 0),
-        Between("rating", 0, 1),
         Dated("reachable_at"),
     ),
     empty=None,

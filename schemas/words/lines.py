@@ -11,6 +11,11 @@ _TERMINAL_LINE = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CARRIAGE = re.compile("\r(\n?)")
 
 
+def squeeze(text: str) -> str:
+    """The text with each run of white space as one space, and none at its ends."""
+    return " ".join(text.split())
+
+
 def plain(text: str) -> str:
     """`text` as a terminal may show it: no control characters but line feeds, nothing that turns directions."""
     lines = _TERMINAL_LINE.sub("\n", text).replace("\t", " ")

@@ -37,13 +37,11 @@ from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
-from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.reading import benchmark_reading
 from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.reranking import benchmark_reranking
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
-from tests.benchmarks.runtimes import benchmark_runtimes
 from tests.benchmarks.scale import benchmark_scale
 from tests.benchmarks.search_on_disk import benchmark_search_on_disk
 from tests.benchmarks.sources import benchmark_sources
@@ -62,7 +60,7 @@ _HELP = (
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
-    "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
+    "dates: dates in sentences, F1 and days, and their speed against dateparser's, of --folder or the "
     "shared sets; "
     "decomposition: questions taken apart by rule, and by --model, against people's, of --folder; "
     "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
@@ -78,7 +76,7 @@ _HELP = (
     "the package carries are written; "
     "kills: --kills kills of builds, their steps, crawls, ingests, answers and prunings with --engine, each run again; "
     "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
-    "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
+    "knn: the graph builder against faiss, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
@@ -86,12 +84,9 @@ _HELP = (
     "lines: right lines among the likeliest, of held-out genres, or of files given with --reading; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "reading: the packaged reader on pages of held-out genres, or on files given with --reading; "
-    "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "reranking: recall and nDCG of --questions on --warehouse with the reranker --model and without, and its cost; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
-    "runtimes: generator.kind=local against transformers and llama.cpp's server (pip install xllamacpp) on the GGUF "
-    "file --model, with --prompts of 800 tokens and 60 written; "
     "search-on-disk: 637 questions among --nodes vectors on disk against faiss's inverted file, in --folder; "
     "scale: seconds and memory of each step of builds of each --size, by a model of random weights; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
@@ -99,8 +94,8 @@ _HELP = (
     "tasks: each step that a model may take over, by its rule and by the model of --set, over a --warehouse of the "
     "sample corpus; "
     "templates: documents of one template that differ in a value, and copies that differ in none; "
-    "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
-    "sample, airbus, apple, lihua; "
+    "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences; --only sample, airbus, "
+    "apple; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -129,14 +124,12 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "law": lambda options: benchmark_law(options.nights, options.seed),
     "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
-    "readers": lambda options: benchmark_readers(options.warehouse[0]),
     "nights-linking": lambda options: benchmark_nights_linking(
         options.nodes, options.warehouse or (), min(3, options.repeats)
     ),
     "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
     "reranking": lambda options: benchmark_reranking(options.warehouse[0], options.questions, str(options.model)),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
-    "runtimes": lambda options: benchmark_runtimes(options.model, options.prompts, only=options.only or ()),
     "search-on-disk": lambda options: benchmark_search_on_disk(options.nodes, min(5, options.repeats), options.folder),
     "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
     "sources": lambda options: benchmark_sources(
@@ -210,10 +203,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--only",
         action="append",
-        help="of answers, domains, timelines: a set to take; of runtimes, tasks: one; of kills: a scene; repeatable",
+        help="of answers, domains, timelines: a set to take; of tasks: one; of kills: a scene; repeatable",
     )
-    parser.add_argument("--model", type=Path, help="of runtimes: a GGUF file; of decomposition, reranking: a folder")
-    parser.add_argument("--prompts", type=int, default=100, help="of runtimes, decomposition: how many")
+    parser.add_argument("--model", type=Path, help="of decomposition, reranking: a folder")
+    parser.add_argument("--prompts", type=int, default=100, help="of decomposition: how many")
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
     parser.add_argument(
@@ -234,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
-    for name, needed in (("readers", "warehouse"), ("tasks", "warehouse"), ("runtimes", "model"), *_OF_RERANKING):
+    for name, needed in (("tasks", "warehouse"), *_OF_RERANKING):
         if options.benchmark == name and not getattr(options, needed):
             parser.error(f"{name} needs --{needed}")
     if options.benchmark in _SYNTHETIC:

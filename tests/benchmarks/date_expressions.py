@@ -1,4 +1,4 @@
-"""Dates found in sentences against the cases of Recognizers-Text, in news against SemEval-2015, and their speed.
+"""Dates found in sentences against the cases of Recognizers-Text, and their speed.
 
 A folder holds `english.jsonl` and `chinese.jsonl`: `input`, `reference` (the "now" of the sentence) and `results` with
 `start`, `end` (inclusive), `type`, `timex` and `values`. Dates and ranges of dates are measured, with their times of
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -29,14 +28,11 @@ _TIMED: Final = 20_000
 
 
 def benchmark_dates(folder: Path) -> dict[str, float]:
-    """F1 of spans, shares of right values and of false alarms per language; news and speed of the sets beside it."""
+    """F1 of spans, shares of right values and of false alarms per language; speed on the chats beside it."""
     figures: dict[str, float] = {}
     for language in ("english", "chinese"):
         figures |= evaluate_dates(folder / f"{language}.jsonl", language)
-    sets = folder.parent
-    for topic in sorted((sets / "semeval2015_timelines").glob("*/documents.jsonl")):
-        figures |= _news(topic.parent)
-    chats = sets / "lihua_world" / "documents.jsonl"
+    chats = folder.parent / "lihua_world" / "documents.jsonl"
     return figures | _speed(chats) if chats.exists() else figures
 
 
@@ -142,35 +138,6 @@ def _ends(end: date) -> Iterator[date]:
             yield end.replace(month=12, day=31)
 
 
-def _news(topic: Path) -> dict[str, float]:
-    """Share of gold mentions with a full date that have it: the sentence's single day, else the article's own."""
-    with (topic / "documents.jsonl").open(encoding="utf-8") as lines:
-        documents = {d["doc_id"]: d for d in map(json.loads, lines)}
-    gold: dict[tuple[str, int], set[str]] = defaultdict(set)
-    with (topic / "timelines.jsonl").open(encoding="utf-8") as lines:
-        for timeline in map(json.loads, lines):
-            for event in timeline["events"]:
-                if len(event["date"]) == 10 and "X" not in event["date"]:
-                    for mention in event["mentions"]:
-                        document, sentence, _ = mention.split("-", 2)
-                        gold[document, int(sentence)].add(event["date"])
-    right = told = 0
-    for (document, sentence), days in gold.items():
-        if document not in documents or sentence >= len(documents[document]["sentences"]):
-            continue
-        ours = _days(documents[document], sentence)
-        told += 1
-        right += bool(ours & days)
-    return {f"{topic.name}, day right": right / told, f"{topic.name}, sentences": told}
-
-
-def _days(document: dict[str, Any], sentence: int) -> set[str]:
-    published = date.fromisoformat(document["published_at"][:10])
-    whens = dates(document["sentences"][sentence], published)
-    found = {str(w.from_day) for w in whens if w.from_day is not None and w.precision == "day"}
-    return found or {published.isoformat()}
-
-
 def _speed(chats: Path) -> dict[str, float]:
     """Characters a second of one core, and how many times those of `dateparser.search` on the same messages."""
     from dateparser.search import search_dates  # type: ignore[import-untyped]
@@ -187,14 +154,11 @@ def _speed(chats: Path) -> dict[str, float]:
     dates("on 2 March", date(2024, 1, 1))
     search_dates("on 2 March", languages=["en"])
     started = time.process_time()
-    ours = sum(len(dates(text, published)) for text, published in messages)
+    for text, published in messages:
+        dates(text, published)
     mine = time.process_time() - started
     started = time.process_time()
     for text, _ in messages:
         search_dates(text, languages=["en"])
     theirs = time.process_time() - started
-    return {
-        "characters a second": size / mine,
-        "dates a second": ours / mine,
-        "times dateparser.search": theirs / mine,
-    }
+    return {"characters a second": size / mine, "times dateparser.search": theirs / mine}

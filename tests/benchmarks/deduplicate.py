@@ -20,8 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pyarrow as pa
-
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.jobs.core.progress import MemoryMeter
@@ -31,6 +29,7 @@ from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
 from tests.benchmarks.near_duplicates import judge, plant
+from tests.tables import batch_of
 
 _WORD = re.compile(r"\w+")
 _NEW_SHARE = 100
@@ -40,16 +39,14 @@ _Result = TypeVar("_Result")
 
 
 def _document(number: int, text: str) -> dict[str, object]:
-    lists: dict[str, object] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    row: dict[str, object] = {f.name: None for f in DOCUMENTS.schema}
-    return row | lists | {"doc_id": f"{number:08}", "page_url": f"doc:{number}", "text": text, "digest": ""}
+    return {"doc_id": f"{number:08}", "page_url": f"doc:{number}", "text": text}
 
 
 def _stage(texts: Sequence[str], path: Path) -> Stage:
     with StageWriter(path, DOCUMENTS) as writer:
         for start in range(0, len(texts), _BATCH):
             rows = [_document(start + n, text) for n, text in enumerate(texts[start : start + _BATCH])]
-            writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))
+            writer.write(batch_of(DOCUMENTS, rows))
     return writer.stage()
 
 

@@ -1,7 +1,7 @@
 """Entailment against experts' verdicts: each claim judged by a model that was fitted without its question.
 
 ExpertQA's figures come from nested cross-validation by question (the strength of the ridge is chosen within), ClapNQ's
-from a model of ExpertQA alone, and `by clapnq` the reverse. Intervals are percentile bootstraps over questions.
+from a model of ExpertQA alone. Intervals are percentile bootstraps over questions.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ def benchmark_entailment(datasets: Path, *, fit: bool = False) -> dict[str, floa
         given = rows.of(weighed)
         figures |= {f"{name}: {figure}": value for figure, value in _figures(given)}
         models[name] = given.fitted(given.weight(("expertqa", "clapnq"))).model(weighed)
-    for feature, value in _by_feature(rows):
-        figures[feature] = value
     if fit:
         FILE.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
     return figures | _against_people(datasets / "ragchecker_human" / "pairs.jsonl")
@@ -141,9 +139,6 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
         mine = rows.set == contrast.set
         which = mine & (np.isin(rows.kind, contrast.kinds) | ((rows.kind == "judged") & rows.truth))
         yield from _area(contrast.name, scores[which], rows.truth[which], rows.group[which])
-    by_clapnq = rows.scores(rows.fitted(rows.weight(("clapnq",))))
-    which = (rows.set == "expertqa") & (rows.kind == "judged")
-    yield "expertqa, with evidence, by clapnq auroc", roc_area(by_clapnq[which], rows.truth[which])
     for name in ("expertqa", "clapnq"):
         for kind in ("judged", "other text", "number", "name", "denial"):
             for truth in (True, False):
@@ -165,16 +160,6 @@ def _area(name: str, scores: Floats, truth: Bools, group: npt.NDArray[np.str_]) 
     yield f"{name} auroc", roc_area(scores, truth)
     yield f"{name} auroc low", float(np.quantile(drawn, 0.025))
     yield f"{name} auroc high", float(np.quantile(drawn, 0.975))
-
-
-def _by_feature(rows: _Rows) -> Iterator[tuple[str, float]]:
-    """Area under ROC of each feature alone, unknown values as the mean."""
-    for n, name in enumerate(Features._fields):
-        values = np.nan_to_num(rows.values[:, n], nan=float(np.nanmean(rows.values[:, n])))
-        for label, kind in (("expertqa", "judged"), ("clapnq", "other text")):
-            supported = (rows.kind == "judged") & rows.truth
-            which = (rows.set == label) & (supported | ((rows.kind == kind) & ~rows.truth))
-            yield f"feature {name}, {label} auroc", roc_area(values[which], rows.truth[which])
 
 
 def _against_people(file: Path) -> dict[str, float]:

@@ -8,30 +8,21 @@ stood, nor of the order of figures.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 from lxml import etree
 
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.images.build import Lines
-from quern.jobs.images.place import Described, Remembered, likeness, placed, relevance, running
+from quern.jobs.images.place import Described, Remembered, likeness, placed, running
 from quern.jobs.images.rules import Picture, description, out_by
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.extraction import gold_pages, page_body
-from quern.schemas.settings import EmbedSettings, ImageRuleSettings, ImageSettings
-
-THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5)
-# Pages whose figures stand among a page's own, the nearest by title and opening: what retrieval would have found.
-_AMONG: Final = 4
-# Cosine of titles and openings from which two pages tell of one affair: 16 of the benchmark's 17 such pairs do, by
-# reading.
-_SAME_STORY: Final = 0.7
+from quern.schemas.settings import EmbedSettings, ImageRuleSettings
 
 
 @dataclass(frozen=True)
@@ -55,11 +46,6 @@ class Page:
     paragraphs: tuple[str, ...]  # Its main text.
     figures: tuple[Figure, ...]  # Those that the rules keep, that somebody described, and whose place is known.
 
-    @property
-    def opening(self) -> str:
-        """What stands for it beside other pages."""
-        return Described("", self.title, "\n".join(self.paragraphs)).opening
-
 
 def benchmark_images(folder: Path) -> dict[str, float]:
     """Figures of the placing of images on the pages of `folder`, and its `seconds`.
@@ -67,9 +53,7 @@ def benchmark_images(folder: Path) -> dict[str, float]:
     Returns:
         `placed`: of pages with two figures or more, the share of figures that come to stand within one paragraph of
         where they stood, when each is placed. `placed_captioned`: the same of figures with captions alone. `chance`:
-        that share if paragraphs were drawn. `inclusion@t`: pages beside whose text an image comes to stand, among its
-        own figures and those of the four nearest pages; the page's title is the question. `precision@t`: images so
-        placed that are the page's own, or of a page on the same affair; `own@t`: that are its own.
+        that share if paragraphs were drawn.
 
     Raises:
         ExtractionError: The folder does not hold the benchmark.
@@ -87,7 +71,6 @@ def benchmark_images(folder: Path) -> dict[str, float]:
         "placed": share,
         "placed_captioned": _replaced(captioned, encode)[0],
         "chance": chance,
-        **_among_others(every, encode, ImageSettings().relevance),
         "seconds": time.monotonic() - started,
     }
 
@@ -139,33 +122,3 @@ def _replaced(pages: Sequence[Page], encode: Remembered) -> tuple[float, float]:
         chance += near / len(page.paragraphs)
         figures += len(page.figures)
     return right / max(1, figures), chance / max(1, figures)
-
-
-def _among_others(pages: Sequence[Page], encode: Remembered, least: float) -> dict[str, float]:
-    """Inclusion and precision by threshold, over pages with figures, each among those of its nearest pages."""
-    vectors = np.nan_to_num(encode([page.opening for page in pages]))
-    near = vectors @ vectors.T
-    included: Counter[float] = Counter()
-    shown: Counter[float] = Counter()
-    fit: Counter[float] = Counter()
-    own: Counter[float] = Counter()
-    for n, page in enumerate(pages):
-        others = [m for m in np.argsort(-near[n], kind="stable").tolist() if m != n][:_AMONG]
-        pool = [(m, figure.said) for m in (n, *others) for figure in pages[m].figures]
-        fits = relevance(page.title, [said for _, said in pool], encode) >= least
-        pool = [one for one, fit_in in zip(pool, fits.tolist(), strict=True) if fit_in]
-        if not pool:
-            continue
-        alike = likeness(page.paragraphs, [said for _, said in pool], encode)
-        for threshold in THRESHOLDS:
-            sources = [pool[place.image][0] for place in placed(alike, threshold)]
-            included[threshold] += bool(sources)
-            shown[threshold] += len(sources)
-            own[threshold] += sources.count(n)
-            fit[threshold] += sum(m == n or near[n, m] >= _SAME_STORY for m in sources)
-    figures: dict[str, float] = {}
-    for threshold in THRESHOLDS:
-        figures[f"inclusion@{threshold}"] = included[threshold] / max(1, len(pages))
-        figures[f"precision@{threshold}"] = fit[threshold] / max(1, shown[threshold])
-        figures[f"own@{threshold}"] = own[threshold] / max(1, shown[threshold])
-    return figures

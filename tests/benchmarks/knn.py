@@ -39,8 +39,6 @@ Part = Literal["exact", "approximate", "change", "memory"]
 log = logging.getLogger(__name__)
 
 RECALL = 0.98
-_ASKED = (0.98, 0.985, 0.99)
-_TUNED = "tuned"
 _REPLACED = 100
 _ALL_PAIRS, _PARTITIONS = NeighbourSettings(exact_below=1 << 40), NeighbourSettings(exact_below=0)
 _GIB = 1 << 30
@@ -62,11 +60,10 @@ def benchmark_knn(
         Of every ratio the median, least and greatest of the rounds. `exact ratio`: seconds of faiss' flat index over
         Quern's; `exact differing`: nodes whose neighbours are not equally near. `approximate ratio NAME`: the same of
         a peer at the cheapest parameters that reach a recall of .98, and `approximate ratio` of the fastest one in
-        each round; `tuned ratio` the same where Quern too is asked for no more than gives that recall. `change exact`:
-        seconds of a night with one in a hundred nodes replaced, over those of the same nodes from nothing, comparing
-        all; `change approximate` the same by partitions; `same` is the share of edges that a build from nothing has
-        too, which is all. `memory GiB`: peak of a process that links by partitions. `others`:
-        cores that other work kept busy.
+        each round. `change exact`: seconds of a night with one in a hundred nodes replaced, over those of the same
+        nodes from nothing, comparing all; `change approximate` the same by partitions; `same` is the share of edges
+        that a build from nothing has too, which is all. `memory GiB`: peak of a process that links by partitions.
+        `others`: cores that other work kept busy.
 
     Raises:
         BenchmarkError: A night's graph differs from a full one, or a warehouse has no nodes.
@@ -105,12 +102,6 @@ def _approximate(bench: Bench, vectors: Floats, repeats: int) -> dict[str, float
     reached = partial(recall_of, truth=truth, vectors=vectors)
     ours = bench.join(vectors, _PARTITIONS)
     figures = {"approximate recall": reached(ours.neighbours), "approximate measured": ours.recall}
-    # Quern is tuned like its peers: to the least recall asked for that gives what is wanted.
-    for asked in _ASKED:
-        cheapest = _PARTITIONS.model_copy(update={"recall": asked})
-        figures |= {"tuned asked": asked, "tuned recall": reached(bench.join(vectors, cheapest).neighbours)}
-        if figures["tuned recall"] >= RECALL:
-            break
     joins: dict[str, Join] = {}
     for peer in installed(APPROXIMATE):
         join = tuned(peer, vectors, K, bench.cores, reached, RECALL)
@@ -118,34 +109,20 @@ def _approximate(bench: Bench, vectors: Floats, repeats: int) -> dict[str, float
             log.warning("%s", join)
             joins[peer.name] = join
             figures[f"recall {peer.name}"] = reached(join.run(vectors, K, bench.cores))
-    rounds = _rounds(bench, vectors, _PARTITIONS, joins, repeats, cheapest)
-    figures |= _compared("approximate", rounds, joins)
-    if joins:
-        figures |= _ratios("tuned ratio", [min(r[name] for name in joins) / r[_TUNED] for r in rounds])
-    return (
-        figures
-        | {"tuned seconds": statistics.median(r[_TUNED] for r in rounds)}
-        | {"approximate job seconds": bench.job(bench.nodes([vectors]), _PARTITIONS)[0]}
-    )
+    figures |= _compared("approximate", _rounds(bench, vectors, _PARTITIONS, joins, repeats), joins)
+    return figures | {"approximate job seconds": bench.job(bench.nodes([vectors]), _PARTITIONS)[0]}
 
 
 Round = Mapping[str, float]
 
 
 def _rounds(
-    bench: Bench,
-    vectors: Floats,
-    how: NeighbourSettings,
-    joins: Mapping[str, Join],
-    repeats: int,
-    cheapest: NeighbourSettings | None = None,
+    bench: Bench, vectors: Floats, how: NeighbourSettings, joins: Mapping[str, Join], repeats: int
 ) -> list[Round]:
-    """Seconds of each side, Quern's under the empty name, and of its `cheapest` way, round by round."""
+    """Seconds of each side, Quern's under the empty name, round by round."""
     rounds: list[Round] = []
     for _ in range(repeats):
         seconds = {"": bench.join(vectors, how).seconds}
-        if cheapest is not None:
-            seconds[_TUNED] = bench.join(vectors, cheapest).seconds
         for name, join in joins.items():
             started = time.perf_counter()
             join.run(vectors, K, bench.cores)

@@ -1,8 +1,8 @@
-"""What the graph builder is measured against: faiss, hnswlib and pynndescent, each as its own documentation uses it.
+"""What the graph builder is measured against: faiss and pynndescent, each as its own documentation uses it.
 
 A peer joins a matrix of unit vectors with itself, on as many threads as it is given. Its parameters are the cheapest
 of a small grid that reach the recall that is asked for, on the same vectors. Which of them are installed is the
-machine's affair: `pip install faiss-cpu hnswlib pynndescent`.
+machine's affair: `pip install faiss-cpu pynndescent`.
 """
 
 from __future__ import annotations
@@ -170,20 +170,6 @@ def _faiss_hnsw(links: int, effort: int, vectors: Floats, k: int, threads: int) 
     return {f"ef={e}": partial(search, e) for e in (8, 12, 16, 24, 32, 48, 64)}
 
 
-def _hnswlib(links: int, effort: int, vectors: Floats, k: int, threads: int) -> dict[str, Search]:
-    import hnswlib
-
-    index = hnswlib.Index("ip", vectors.shape[1])
-    index.init_index(len(vectors), ef_construction=effort, M=links, random_seed=0)
-    index.add_items(vectors, num_threads=threads)
-
-    def search(effort: int) -> Positions:
-        index.set_ef(effort)
-        return _positions(index.knn_query(vectors, k + 1, num_threads=threads)[0])
-
-    return {f"ef={e}": partial(search, e) for e in (8, 12, 16, 24, 32, 48, 64)}
-
-
 def _pynndescent(neighbours: int, vectors: Floats, k: int, threads: int) -> dict[str, Search]:
     import pynndescent
 
@@ -201,7 +187,6 @@ _LINKS = {f"M={m} efConstruction={effort}": (m, effort) for m, effort in ((12, 6
 APPROXIMATE = (
     Peer("faiss ivf", "faiss", "faiss-cpu", {f"nlist={n}": partial(_ivf, n) for n in (512, 256, 128, 1024, 32)}),
     Peer("faiss hnsw", "faiss", "faiss-cpu", {name: partial(_faiss_hnsw, *both) for name, both in _LINKS.items()}),
-    Peer("hnswlib", "hnswlib", "hnswlib", {name: partial(_hnswlib, *both) for name, both in _LINKS.items()}),
     Peer(
         "pynndescent",
         "pynndescent",

@@ -18,6 +18,7 @@ from quern.jobs.documents.boilerplate import COLUMN
 from quern.jobs.documents.normalise import Normalise
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import DOCUMENTS
+from tests.tables import batch_of
 
 _CHARACTERS = 3000
 _CONTACT = (
@@ -88,21 +89,9 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _drafts(texts: Sequence[str]) -> pa.RecordBatch:
     """English drafts with these texts and nothing else."""
-    known: dict[str, list[object]] = {
-        "doc_id": [str(n) for n in range(len(texts))],
-        "page_url": [f"https://paper.example/{n}" for n in range(len(texts))],
-        "language": ["en"] * len(texts),
-        "text": list(texts),
-        "digest": [text_digest(text) for text in texts],
-    }
-    empty: list[object] = [[]] * len(texts)
-    columns = [
-        pa.array(known[f.name], f.type)
-        if f.name in known
-        else pa.nulls(len(texts), f.type)
-        if f.nullable
-        else pa.array(empty, f.type)
-        for f in DOCUMENTS.schema
+    rows = [
+        {"doc_id": str(n), "page_url": f"https://paper.example/{n}", "language": "en"}
+        | {"text": text, "digest": text_digest(text)}
+        for n, text in enumerate(texts)
     ]
-    repeated = pa.array(empty, pa.list_(pa.int32()))
-    return pa.RecordBatch.from_arrays([*columns, repeated], names=[*DOCUMENTS.schema.names, COLUMN])
+    return batch_of(DOCUMENTS, rows).append_column(COLUMN, pa.array([[]] * len(rows), pa.list_(pa.int32())))

@@ -185,17 +185,6 @@ def stress(root: Path, nights: int, readers: tuple[str, ...], share_of_vacuums: 
     }
 
 
-def benchmark_readers(warehouse: Path, nights: int = 50) -> dict[str, float]:
-    """Two readers that open anew, one that holds, and one of commands, beside 50 nights, over a copy of `warehouse`."""
-    folder = warehouse.with_name(f"{warehouse.name}-readers")
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(warehouse, folder / "warehouse")
-    try:
-        return stress(folder / "warehouse", nights, ("anew", "anew", "held", "command"))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _read(root: Path, kind: str) -> None:
     """Read until the stop file is there: `ready` is said after the first answer, and what was seen at the end."""
     seen = Seen()

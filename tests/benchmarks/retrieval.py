@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import networkx as nx
 import numpy as np
@@ -37,22 +37,21 @@ class BenchmarkError(ValueError):
 class PlainGraph:
     """QCG-RAG's retrieval (arXiv 2509.21237, section 3.4) as its text reads: one question after the other.
 
-    The graph is a networkx graph; nodes have the attributes `vector` and `chunk`. With `matrix` the cosines of a
-    question come from one product of NumPy, which is the most that can be had question by question.
+    The graph is a networkx graph; nodes have the attributes `vector` and `chunk`.
     """
 
-    def __init__(self, graph: QueryGraph, *, matrix: bool = False) -> None:
-        self._vectors = graph.nodes.vectors.astype(np.float64)
-        self._matrix = matrix
+    def __init__(self, graph: QueryGraph) -> None:
+        vectors = graph.nodes.vectors.astype(np.float64)
         self._graph = nx.DiGraph()
-        for node, (vector, chunk) in enumerate(zip(self._vectors, graph.nodes.owner.tolist(), strict=True)):
+        for node, (vector, chunk) in enumerate(zip(vectors, graph.nodes.owner.tolist(), strict=True)):
             self._graph.add_node(node, vector=vector, chunk=chunk)
         edges = graph.edges.tocoo()
         self._graph.add_edges_from(zip(edges.row.tolist(), edges.col.tolist(), strict=True))
 
     def hits(self, question: Floats, settings: GraphSettings, top_k: int) -> Hits:
         """The best chunks of a question, vector of shape (d,), with their scores; ties go to the lower position."""
-        similar = self._similarities(question.astype(np.float64))
+        asked = question.astype(np.float64)
+        similar = {n: float(np.float32(np.dot(v, asked))) for n, v in self._graph.nodes(data="vector")}
         near = [node for node, cosine in similar.items() if cosine + 1.0 >= settings.gamma]
         near = sorted(near, key=lambda node: (-similar[node], node))[: settings.n]
         reached = set(near)
@@ -63,11 +62,6 @@ class PlainGraph:
             members.setdefault(self._graph.nodes[node]["chunk"], []).append(similar[node])
         scores = [(chunk, _COMBINE[settings.score](cosines)) for chunk, cosines in members.items()]
         return sorted(scores, key=lambda hit: (-np.float32(hit[1]), hit[0]))[:top_k]
-
-    def _similarities(self, question: np.ndarray[Any, np.dtype[np.float64]]) -> dict[int, float]:
-        if self._matrix:
-            return dict(enumerate((self._vectors @ question).astype(np.float32).tolist()))
-        return {n: float(np.float32(np.dot(v, question))) for n, v in self._graph.nodes(data="vector")}
 
 
 def benchmark_retrieval(
@@ -83,8 +77,7 @@ def benchmark_retrieval(
 
     Returns:
         `qcg`: the recipe. `networkx`: the paper's steps question by question, vectors as attributes of the nodes, and
-        `ratio`, the median of each round's networkx over qcg. `matrix`, `ratio matrix`: the same with one matrix
-        product a question.
+        `ratio`, the median of each round's networkx over qcg.
 
     Raises:
         BenchmarkError: The implementations differ on a question.
@@ -101,24 +94,20 @@ def _measure(searcher: Searcher, questions: Path | None, repeats: int) -> dict[s
     vectors = _vectors(searcher, questions)
     batch = Batch(searcher, [""] * len(vectors))
     graph, settings = searcher.graph, searcher.settings
-    plain, by_matrix = PlainGraph(graph), PlainGraph(graph, matrix=True)
+    plain = PlainGraph(graph)
 
-    def one_by_one(rival: PlainGraph) -> list[Hits]:
-        return [rival.hits(vector, settings.graph, settings.retrieve.top_k) for vector in vectors]
+    def one_by_one() -> list[Hits]:
+        return [plain.hits(vector, settings.graph, settings.retrieve.top_k) for vector in vectors]
 
     works: dict[str, Callable[[], object]] = {
         "qcg": lambda: _best(batch.with_vectors(vectors)),
-        "networkx": lambda: one_by_one(plain),
-        "matrix": lambda: one_by_one(by_matrix),
+        "networkx": one_by_one,
     }
-    _check(_best(batch.with_vectors(vectors)), one_by_one(plain))
+    _check(_best(batch.with_vectors(vectors)), one_by_one())
     rounds = [{name: _seconds(work) for name, work in works.items()} for _ in range(repeats)]
     figures = {name: statistics.median(r[name] for r in rounds) for name in works}
-    ratios = {
-        "ratio": statistics.median(r["networkx"] / r["qcg"] for r in rounds),
-        "ratio matrix": statistics.median(r["matrix"] / r["qcg"] for r in rounds),
-    }
-    return {"questions": float(len(vectors)), "nodes": float(len(graph.nodes.keys)), **figures, **ratios}
+    ratio = statistics.median(r["networkx"] / r["qcg"] for r in rounds)
+    return {"questions": float(len(vectors)), "nodes": float(len(graph.nodes.keys)), **figures, "ratio": ratio}
 
 
 def _vectors(searcher: Searcher, questions: Path | None) -> Floats:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from quern.indexes.vectors import nearest
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.graph import synthetic_snapshot
 from tests.benchmarks.knn import RECALL, benchmark_knn
-from tests.benchmarks.knn_peers import Peer, installed, without_self
-from tests.benchmarks.knn_runs import clustered, differing, of_warehouses, recall_of
+from tests.benchmarks.knn_peers import without_self
+from tests.benchmarks.knn_runs import differing, recall_of
 
 NODES = 2000
 
@@ -30,17 +27,9 @@ def test_the_exact_graph_is_that_of_a_flat_index() -> None:
 def test_the_approximate_graph_and_its_peers_reach_the_recall_asked_for() -> None:
     figures = benchmark_knn(NODES, repeats=1, part="approximate")
     assert figures["approximate recall"] >= RECALL
-    assert figures["tuned recall"] >= RECALL
-    assert figures["tuned asked"] <= 0.99
     assert figures["approximate measured"] == pytest.approx(figures["approximate recall"], abs=0.02)
     # Peers of several threads do not find the same each time.
     assert all(value >= RECALL - 0.01 for name, value in figures.items() if name.startswith("recall "))
-
-
-def test_a_night_makes_the_graph_of_a_full_build() -> None:
-    figures = benchmark_knn(NODES, repeats=1, part="change")
-    assert figures["change exact same"] == figures["change approximate same"] == 1.0
-    assert figures["change replaced"] <= figures["change exact searched"] < NODES / 10
 
 
 def test_memory_is_that_of_a_process_that_only_links(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,12 +37,6 @@ def test_memory_is_that_of_a_process_that_only_links(capsys: pytest.CaptureFixtu
     figures = {line[:24].strip(): line[24:].strip() for line in capsys.readouterr().out.splitlines()}
     assert figures["memory nodes"] == f"{NODES:,}"
     assert 0.05 < float(figures["memory GiB"]) < 4
-
-
-def test_nodes_of_a_warehouse_are_linked(tmp_path: Path) -> None:
-    synthetic_snapshot(tmp_path / "wh", 100)
-    vectors = of_warehouses([tmp_path / "wh"] * 2, 70)
-    assert len(np.unique(vectors, axis=0)) == len(vectors) == 70
 
 
 def test_equally_near_neighbours_are_as_good_as_each_other() -> None:
@@ -69,15 +52,3 @@ def test_equally_near_neighbours_are_as_good_as_each_other() -> None:
 def test_a_row_is_no_neighbour_of_its_own() -> None:
     found = np.array([[0, 1, 2], [2, 0, -1], [2, -1, -1]])
     assert without_self(found, 2).tolist() == [[1, 2], [2, 0], [-1, -1]]
-
-
-def test_a_peer_that_is_not_installed_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert installed((Peer("nearby", "no_such_module", "nearby-cpu", {}),)) == []
-    assert "nearby is left out: pip install nearby-cpu" in caplog.text
-
-
-def test_clustered_vectors_are_the_same_every_time() -> None:
-    first, second = (np.concatenate(list(clustered(300))) for _ in range(2))
-    assert (first == second).all()
-    assert np.allclose(np.linalg.norm(first, axis=1), 1, atol=1e-5)

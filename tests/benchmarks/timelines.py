@@ -7,19 +7,14 @@ timeline with as many events; *date* the share of those sentences that an event 
 have this date. *Order* is Kendall's tau of the events found, by gold order and by ours.
 
 *semeval* figures are the task's own, over words as events: of each entity the timeline as it is by default, of which
-each sentence stands for its verb. *Words given* is the same with the gold words of any entity in these sentences. It is
-near the task's track B, and easier: there all words of events in the texts were given, also those of no gold timeline.
-
-A build's share of time is that of the steps that make `events` and `timelines`.
+each sentence stands for its verb.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +22,7 @@ from typing import Any, Final
 
 from scipy.stats import kendalltau
 
-from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.events import events_of
@@ -38,61 +33,38 @@ from tests.benchmarks.semeval import Placed, Relations, event_word, relations, t
 
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"
 _TOPICS: Final = ("airbus", "apple")
-_STEPS: Final = ("find_events", "embed_events", "merge_events", "timelines")
-
 _FULL: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Sentence = tuple[str, int]
 
 
 def benchmark_timelines(folder: Path, only: Collection[str] = ()) -> dict[str, float]:
-    """All figures, or those of `only`: `sample`, `airbus`, `apple`, `lihua`. Builds what it measures in a temporary
-    folder: two minutes, and three more for `lihua`.
-    """
+    """All figures, or those of `only`: `sample`, `airbus`, `apple`. Builds what it measures in a temporary folder."""
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         if not only or "sample" in only:
-            figures |= _sample(work)
-        task: dict[str, list[Relations]] = {"semeval": [], "semeval words given": []}
+            _built(_CORPUS / "pages", work / "sample")
+            figures |= {f"sample, {n}": value for n, value in gold_timelines(_searcher(work / "sample")).items()}
+        of_topics: list[Relations] = []
         for topic in (t for t in _TOPICS if not only or t in only):
             source = folder / "semeval2015_timelines" / topic
             _built(source / "documents.jsonl", work / topic)
             searcher = _searcher(work / topic)
             figures |= {f"{topic}, {name}": value for name, value in _semeval(source, searcher).items()}
-            for name, of_topic in zip(task, _task_relations(source, searcher), strict=True):
-                figures |= {f"{topic} {name} {key}": value for key, value in of_topic.figures().items()}
-                task[name].append(of_topic)
-        for name, of_topics in task.items():
-            figures |= {f"{name} micro {k}": v for k, v in sum(of_topics, Relations()).figures().items() if of_topics}
-        if not only or "lihua" in only:
-            built = _built(folder / "lihua_world" / "documents.jsonl", work / "lihua")
-            figures["LiHua-World, share of the build"] = _share(built)
+            of_topics.append(_task_relations(source, searcher))
+            figures |= {f"{topic} semeval {key}": value for key, value in of_topics[-1].figures().items()}
+        figures |= {f"semeval micro {k}": v for k, v in sum(of_topics, Relations()).figures().items() if of_topics}
     return figures
 
 
-def _built(source: Path, warehouse: Path) -> Manifest:
-    return build(source, Warehouse.create(warehouse), load_settings(overrides=["engine.engine=local"]))
+def _built(source: Path, warehouse: Path) -> None:
+    build(source, Warehouse.create(warehouse), load_settings(overrides=["engine.engine=local"]))
 
 
 def _searcher(warehouse: Path) -> Searcher:
     snapshot = Warehouse.open(warehouse).snapshot()
     return Searcher(snapshot, settings_to_ask_by(snapshot.manifest))
-
-
-def _share(built: Manifest) -> float:
-    seconds = {step.name: step.seconds for step in built.steps}
-    return sum(seconds[name] for name in _STEPS) / built.seconds
-
-
-def _sample(work: Path) -> dict[str, float]:
-    pages, warehouse = work / "pages", work / "sample"
-    shutil.copytree(_CORPUS / "pages", pages)
-    _built(pages, warehouse)
-    figures = gold_timelines(_searcher(warehouse))
-    shutil.copytree(_CORPUS / "update", pages, dirs_exist_ok=True)
-    figures["one page changed, rows made anew"] = _made_anew(_built(pages, warehouse))
-    return {f"sample, {name}": value for name, value in figures.items()}
 
 
 def gold_timelines(searcher: Searcher) -> dict[str, float]:
@@ -109,12 +81,6 @@ def gold_timelines(searcher: Searcher) -> dict[str, float]:
         wanted += len(topic["events"])
         taus += _tau([n for n, _ in found], [event for _, event in found])
     return {"date F1": f1 / len(topics), "right day": right / wanted, "order": sum(taus) / len(taus)}
-
-
-def _made_anew(night: Manifest) -> float:
-    jobs = {job["job"]: job for job in night.jobs if job["job"] in _STEPS}
-    rows = night.tables["events"].rows + night.tables["timelines"].rows
-    return float(jobs["merge_events"]["computed"] + jobs["timelines"]["computed"]) / rows
 
 
 def _tau(order: Sequence[int], events: Sequence[TimelineEvent]) -> Iterator[float]:
@@ -173,25 +139,18 @@ def _made(source: Path, of: Collection[Sentence], sentences: _Sentences) -> floa
     return sum(t in of for t in told) / len(told)
 
 
-def _task_relations(source: Path, searcher: Searcher) -> tuple[Relations, Relations]:
-    """Relations of a topic by the task's measure, summed over its entities: with words by rule, with words given."""
-    sentences, golds = _sentences(source, searcher), _golds(source)
+def _task_relations(source: Path, searcher: Searcher) -> Relations:
+    """Relations of a topic by the task's measure, summed over its entities."""
+    sentences, summed = _sentences(source, searcher), Relations()
     documents = {row["doc_id"]: row["sentences"] for row in _rows(source / "documents.jsonl")}
-    given: dict[Sentence, set[str]] = defaultdict(set)
-    for mention in (mention for gold in golds for event in gold["events"] for mention in event["mentions"]):
-        document, number, _ = mention.split("-", 2)
-        given[document, int(number)].add(mention)
-    by_rule, by_gold = Relations(), Relations()
-    for gold in golds:
+    for gold in _golds(source):
         right = [Placed(e["order"], e["date"], mention) for e in gold["events"] for mention in e["mentions"]]
         events = timeline_of(searcher, gold["entity"]).events
         told = {t: event for event in events for report in event.sources for t in sentences.told(report)}
         verbs = {t: event_word(documents[t[0]][t[1]], title=t[1] == 0) for t in told}
         ours = [(e.from_day, e.to_day, f"{t[0]}-{t[1]}-{verbs[t]}") for t, e in told.items() if verbs[t]]
-        by_rule += relations(right, timed(ours))
-        with_words = [(e.from_day, e.to_day, word) for t, e in told.items() for word in sorted(given.get(t, ()))]
-        by_gold += relations(right, timed(with_words))
-    return by_rule, by_gold
+        summed += relations(right, timed(ours))
+    return summed
 
 
 def _golds(source: Path) -> list[dict[str, Any]]:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.changes import changed_rows, rows_at
 from quern.indexes.stages import Stage
 from quern.schemas.differences import RowChanges
-from quern.schemas.row_digests import row_fingerprints
-from quern.schemas.tables import EDGES, REJECTS, Table
+from quern.schemas.tables import EDGES, REJECTS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Keys = dict[tuple[str, int], str]
 keys = st.dictionaries(
     st.tuples(st.sampled_from(["", "a", "ab", "b", "\0"]), st.integers(0, 3)), st.sampled_from(["", "x", "y", "xy"])
@@ -80,40 +76,3 @@ def test_rows_that_an_earlier_version_wrote_without_a_column_are_changed(staged:
         {"source": source, "similarity": None} for source, _ in told
     ]
     assert str(changed_rows(later, earlier).counts) == "added=0 changed=2 removed=1"
-
-
-NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
-STRUCT = pa.struct([("a", pa.string()), ("n", pa.int32())])
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (pa.string(), [None, "", "\0", "\0\0", "a", "b", "ab", "ba", "ä" * 5000]),
-        (pa.binary(), [None, b"", b"\0", b"ab", b"ba"]),
-        (pa.int64(), [None, 0, 1, -1, 1 << 40]),
-        (pa.float32(), [None, 0.0, 0.5, -0.5]),
-        (pa.bool_(), [None, False, True]),
-        (pa.timestamp("us", "UTC"), [None, NOON, NOON.replace(microsecond=1)]),
-        (pa.list_(pa.string()), [None, [], [""], [None], ["a", "b"], ["ab"], ["b", "a"], ["a", "", "b"]]),
-        (pa.list_(pa.float32(), 2), [[0.0, 0.0], [0.0, 0.5], [0.5, 0.0]]),
-        (pa.list_(pa.float64()), [[1.0, 2.0], [-1.0, -2.0], [-1.0, 2.0], [1.0, None]]),
-        (pa.list_(pa.int64()), [[1, 2], [1 - (1 << 63), 2 - (1 << 63)], [2, 1]]),
-        (pa.list_(pa.date32()), [[NOON.date()], [None], []]),
-        (pa.list_(STRUCT), [None, [], [{"a": "x", "n": 1}], [{"a": "x", "n": None}], [{"a": None, "n": 1}], [None]]),
-    ],
-    ids=str,
-)
-def test_different_cells_have_different_hashes_wherever_they_stand_in_a_batch(
-    kind: pa.DataType, values: list[Any]
-) -> None:
-    column = pa.array(values, kind)
-
-    def hashes(part: pa.Array) -> list[bytes]:
-        return row_fingerprints(pa.record_batch([part], names=["c"]), ["c"]).tolist()
-
-    whole = hashes(column)
-    assert len(set(whole)) == len(values)
-    for at in range(len(values)):
-        for part in (column.slice(at, 1), pa.array(values[at : at + 1], kind)):
-            assert hashes(part) == whole[at : at + 1]

@@ -13,7 +13,7 @@ from quern.indexes.served.search_layout import EXPORTABLE, mapped
 from quern.indexes.served.search_server import SearchServer, SearchServerError
 from quern.schemas.settings import SearchServerSettings
 from quern.schemas.settings.reading import SettingsError, load_settings
-from quern.schemas.tables import CHUNKS, TABLES
+from quern.schemas.tables import TABLES
 from tests.search_proxy import Answer, Proxy, as_json, proxied, saying
 
 
@@ -122,26 +122,6 @@ def test_credentials_come_from_the_environment_and_are_told_to_nobody(
     assert told_by(opened(proxy.url)).endswith("HTTP 403 to GET /: no such key: [secret]")
     with pytest.raises(SettingsError, match="environment variables have the credentials"):
         load_settings(None, ["elasticsearch.url=http://user:secret@127.0.0.1:9200"])
-
-
-def test_a_mapping_follows_from_the_declaration_of_its_table() -> None:
-    kinds = {f.name: mapped(CHUNKS, f, "elasticsearch")["type"] for f in CHUNKS.with_dimension(4).schema}
-    assert kinds == {
-        "chunk_id": "keyword",
-        "doc_id": "keyword",
-        "text": "text",
-        "start": "long",
-        "end": "long",
-        "token_count": "integer",
-        "terms": "text",
-        "header": "text",
-        "title": "text",
-        "published_at": "date",
-        "utc_offset": "integer",
-        "vector": "dense_vector",
-    }
-    vector = CHUNKS.with_dimension(4).schema.field("vector")
-    assert mapped(CHUNKS, vector, "opensearch")["type"] == "knn_vector"
 
 
 @pytest.mark.parametrize("name", EXPORTABLE)

@@ -8,24 +8,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quern.indexes.stage_writers import FolderWriter, StageWriter, remove
+from quern.indexes.stage_writers import FolderWriter, remove
 from quern.indexes.stages import Stage, columns_in, read_parquet
 from quern.schemas.tables import DOCUMENTS, PAGES
+from tests.tables import Row, batch_of, stage_of
 
 
 def pages(*urls: str) -> pa.RecordBatch:
-    blank = dict.fromkeys(PAGES.schema.names)
-    rows = [
-        blank | {"url": url, "content_type": "text/html", "body": b"x", "source_file": "f", "digest": url}
-        for url in urls
-    ]
-    return pa.RecordBatch.from_pylist(rows, schema=PAGES.schema)
+    return batch_of(PAGES, rows(*urls))
+
+
+def rows(*urls: str) -> list[Row]:
+    return [{"url": url, "source_file": "f", "digest": url} for url in urls]
 
 
 def one_file(path: Path, *urls: str) -> Stage:
-    with StageWriter(path, PAGES) as writer:
-        writer.write(pages(*urls))
-    return writer.stage()
+    return stage_of(path, PAGES, rows(*urls))
 
 
 def test_maps_that_an_earlier_version_wrote_as_lists_of_pairs_are_read_as_maps(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def by_sorting(queries: Floats, matrix: Floats, k: int, own: bool) -> list[list[
     return found
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 30), st.booleans(), st.integers(0, 99))
 def test_neighbours_are_those_of_a_full_sort(rows: int, k: int, copies: int, own: bool, seed: int) -> None:
     matrix = unit(rows, 16, seed, min(copies, rows - 1))

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.conftest import Quern, read_jsonl
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said, Serve
 
 QUESTION = "Who is the master of the Lady Orrin?"
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Script], Endpoint]]:
-    with ExitStack() as running:
-        yield lambda script: running.enter_context(Endpoint(script).running())
-
-
-def by(endpoint: Endpoint) -> list[str]:
-    chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 1}
-    return [word for name, value in chosen.items() for word in ("--set", f"generator.{name}={value}")]
 
 
 def prompt(body: dict[str, Any]) -> str:
@@ -55,10 +40,10 @@ def says(body: dict[str, Any], *texts: str) -> Said:
 
 
 def test_a_model_is_given_chunks_and_likely_lines_and_what_it_writes_is_cited(
-    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+    mini_web: Path, quern_here: Quern, serve: Serve
 ) -> None:
     endpoint = serve(lambda number, body: says(body, "Edda Marsh"))
-    asked = quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION)
+    asked = quern_here("ask", "-w", mini_web, "--json", *endpoint.options(), QUESTION)
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
     (body,) = to_answer(endpoint)
@@ -74,29 +59,27 @@ def test_a_model_is_given_chunks_and_likely_lines_and_what_it_writes_is_cited(
 
 
 def test_a_model_that_writes_no_sentence_says_that_the_corpus_does_not_say(
-    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+    mini_web: Path, quern_here: Quern, serve: Serve
 ) -> None:
-    asked = quern_here("ask", "-w", mini_web, "--json", *by(serve(lambda number, body: says(body))), QUESTION)
+    asked = quern_here("ask", "-w", mini_web, "--json", *serve(lambda number, body: says(body)).options(), QUESTION)
     answer = json.loads(asked.stdout)
     assert (answer["found"], answer["answer"], answer["by"]) == (False, "The corpus does not say.", "openai")
 
 
-def test_what_no_line_bears_out_is_asked_for_again(
-    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
-) -> None:
+def test_what_no_line_bears_out_is_asked_for_again(mini_web: Path, quern_here: Quern, serve: Serve) -> None:
     def script(number: int, body: dict[str, Any]) -> Said:
         corrected = "cannot be used as it is" in body["messages"][-1]["content"]
         return says(body, "Edda Marsh" if corrected else "Captain Nemo, since 1987")
 
     endpoint = serve(script)
-    answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
+    answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *endpoint.options(), QUESTION).stdout)
     _, again = to_answer(endpoint)
     assert "not in the documents: Captain Nemo, since 1987" in again["messages"][-1]["content"]
     assert (answer["sentences"][0]["text"], answer["by"]) == ("Edda Marsh", "openai")
 
 
 def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_counts_it(
-    mini_web: Path, tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+    mini_web: Path, tmp_path: Path, quern_here: Quern, serve: Serve
 ) -> None:
     questions = tmp_path / "q.jsonl"
     texts = [QUESTION, "What did the Tollen Bridge cost?", "When did the first tram cross?"]
@@ -106,7 +89,7 @@ def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_co
             Said("no idea") if "Lady Orrin?" in str(body) else says(body, likely(body)[0] if is_to_answer(body) else "")
         )
     )
-    answered = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "model", *by(endpoint))
+    answered = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "model", *endpoint.options())
     assert "for 1 the rule stood in for the model" in answered.stdout, answered.stderr
     by_rules = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "rules")
     assert "stood in" not in by_rules.stdout
@@ -116,13 +99,9 @@ def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_co
     assert [a["probability"] for a in model] == [a["probability"] for a in rules]
 
 
-def test_an_endpoint_that_is_gone_is_an_error_that_names_it(
-    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
-) -> None:
+def test_an_endpoint_that_is_gone_is_an_error_that_names_it(mini_web: Path, quern_here: Quern, serve: Serve) -> None:
     endpoint = serve(lambda number, body: says(body, "Edda Marsh"))
     endpoint.stop()
-    asked = quern_here(
-        "ask", "-w", mini_web, *by(endpoint), "--set", "generator.tries=1", "--set", "generator.timeout=2", QUESTION
-    )
+    asked = quern_here("ask", "-w", mini_web, *endpoint.options(tries=1, timeout=2), QUESTION)
     assert asked.returncode == 2
     assert endpoint.url in asked.stderr

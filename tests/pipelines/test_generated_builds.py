@@ -40,9 +40,8 @@ def pages(tmp_path: Path) -> Path:
 
 
 def settings(endpoint: Endpoint, **generator: Any) -> Settings:
-    given = {"kind": "openai", "model": MODEL, "url": endpoint.url, "tries": 2, "concurrency": 1, **generator}
-    overrides = [f"generator.{name}={value}" for name, value in given.items()]
-    return load_settings(overrides=["engine.engine=local", "engine.task_rows=1", *overrides])
+    given = endpoint.overrides(**{"tries": 2, "concurrency": 1, "retries": 2, **generator})
+    return load_settings(overrides=["engine.engine=local", "engine.task_rows=1", *given])
 
 
 def queries_of(warehouse: Warehouse) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from tests.benchmarks.readers import stress
 
 @pytest.mark.long
 def test_answers_beside_nights_that_prune_and_vacuum_are_each_of_one_snapshot(mini_web: Path, tmp_path: Path) -> None:
-    # `python -m tests.benchmarks readers` does the same for fifty nights.
     shutil.copytree(mini_web, tmp_path / "warehouse")
     seen = stress(tmp_path / "warehouse", 3, ("anew", "held", "command"))
     assert (seen["mixed"], seen["errors"], seen["snapshots_left"]) == (0, 0, 1)

@@ -2,32 +2,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog import Warehouse
 from quern.indexes.served.search_server import SearchServer, SearchServerError
-from quern.indexes.stage_writers import StageWriter
 from quern.pipelines import export as exporting
 from quern.pipelines.export import Exported, export, rollback
-from quern.schemas.settings import Settings
-from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
+from quern.schemas.tables import CHUNKS, DOCUMENTS
 from tests.conftest import Quern
 from tests.search_proxy import Answer, Proxy, as_json
+from tests.tables import publish as publish_rows
 
 ALIAS = "quern-tests"
 TEXTS = {f"d{n}": f"The lighthouse number {n} burns oil." for n in range(200)}
-_FILLED = {pa.string(): "", pa.int32(): 1, pa.int64(): 1}
 
 
 def publish(warehouse: Warehouse, build_id: str, texts: Mapping[str, str], site: str = "a.example") -> None:
     """A snapshot of documents with one chunk each."""
-    tables = {
+    rows = {
         DOCUMENTS: [
             {"doc_id": d, "page_url": d, "url": d, "site": site, "text": t, "digest": t} for d, t in texts.items()
         ],
@@ -36,29 +32,7 @@ def publish(warehouse: Warehouse, build_id: str, texts: Mapping[str, str], site:
             for d, t in texts.items()
         ],
     }
-    parent = warehouse.manifest() if warehouse.current_id() else None
-    manifest = Manifest(
-        build_id=build_id,
-        parent=None,
-        started_at=datetime.now(UTC),
-        source="test",
-        tables={
-            table.name: warehouse.pin(staged(warehouse, build_id, table, rows), parent)
-            for table, rows in tables.items()
-        },
-        jobs=[],
-        audit=[],
-        settings=Settings().model_dump(),
-    )
-    warehouse.publish(manifest)
-
-
-def staged(warehouse: Warehouse, build_id: str, table: Table, rows: list[dict[str, Any]]) -> Any:
-    blank = {f.name: [] if pa.types.is_nested(f.type) else _FILLED.get(f.type) for f in table.schema if not f.nullable}
-    batch = pa.RecordBatch.from_pylist([{**blank, **row} for row in rows], schema=table.schema)
-    with StageWriter(warehouse.stages / table.name / f"{build_id}.parquet", table) as writer:
-        writer.write(batch)
-    return writer.stage()
+    publish_rows(warehouse, build_id, rows)
 
 
 def vector(text: str) -> list[float]:

@@ -40,7 +40,10 @@ class PairRule:
     def pairs(self, keys: Positions) -> tuple[Positions, Positions]:
         """(earlier, later) positions of the pairs of all buckets, whose members stand side by side in `keys`."""
         rows = np.arange(len(keys))
-        heads = _starts(keys)
+        # For each row of `keys` the first of the run of equal rows that it stands in, shape (rows,).
+        first = np.ones(len(keys), dtype=np.bool_)
+        first[1:] = (keys[1:] != keys[:-1]).any(axis=tuple(range(1, keys.ndim)))
+        heads = np.maximum.accumulate(np.where(first, np.arange(len(keys)), 0))
         ranks = rows - heads
         earlier: list[Positions] = []
         later: list[Positions] = []
@@ -57,10 +60,3 @@ class PairRule:
             later.append(at)
         none = [np.empty(0, dtype=np.int64)]
         return np.concatenate(none + earlier), np.concatenate(none + later)
-
-
-def _starts(keys: Positions) -> Positions:
-    """For each row of `keys` the first of the run of equal rows that it stands in, shape (rows,)."""
-    first = np.ones(len(keys), dtype=np.bool_)
-    first[1:] = (keys[1:] != keys[:-1]).any(axis=tuple(range(1, keys.ndim)))
-    return np.maximum.accumulate(np.where(first, np.arange(len(keys)), 0))

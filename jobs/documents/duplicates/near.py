@@ -154,18 +154,15 @@ def _links(contents: _Contents, night: Night) -> _Links:
     truth, values = truth[order], values[order]
     at = np.minimum(np.searchsorted(truth, code), max(0, len(truth) - 1))
     true = truth[at] == code if len(truth) else np.zeros(len(code), dtype=np.bool_)
-    stays = ~np.isin(old.key, _changed_keys(contents))
+    # The buckets that have other members than last night.
+    changed_keys = np.unique(contents.bands[(contents.before != contents.now) & ~contents.short])
+    stays = ~np.isin(old.key, changed_keys)
     return _Links(
         np.concatenate([old.key[stays], key[true]]),
         np.concatenate([old.a[stays], code[true] // size]),
         np.concatenate([old.b[stays], code[true] % size]),
         np.concatenate([old.similarity[stays], values[at[true]]]),
     )
-
-
-def _changed_keys(contents: _Contents) -> Positions:
-    """The buckets that have other members than last night."""
-    return np.unique(contents.bands[(contents.before != contents.now) & ~contents.short])
 
 
 def _candidates(contents: _Contents, rule: PairRule) -> tuple[Positions, Positions, Positions]:

@@ -301,7 +301,8 @@ def _band(slabs: Sequence[_Slab], at: int) -> tuple[int, _Gaps]:
 
 def _run(slabs: Sequence[_Slab], at: int, *, strict: bool) -> tuple[int, _Gaps]:
     """The same. A line of one segment that stands beside all columns, or if strict crosses a gap, is not in it."""
-    width = _GUTTER * _size(slabs[at])
+    first = slabs[at]
+    width = _GUTTER * (median(word.size for segment in first for word in segment.words) if first[0].words else 0.0)
     gaps = _common(_gaps(slabs[at]), _gaps(slabs[at]), width)
     if len(gaps) < _OF_COLUMNS:
         return at + 1, []
@@ -329,10 +330,6 @@ def _without_tail(slabs: Sequence[_Slab], at: int, end: int) -> int:
 
 def _top(slab: _Slab) -> float:
     return min(segment.top for segment in slab)
-
-
-def _size(slab: _Slab) -> float:
-    return median(word.size for segment in slab for word in segment.words) if slab[0].words else 0.0
 
 
 def _row(slab: _Slab, rules: Sequence[Rule]) -> Iterator[Block]:

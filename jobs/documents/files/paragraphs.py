@@ -78,17 +78,13 @@ def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:
     for block in blocks:
         if isinstance(block, TableBlock):
             for row in block.rows:
-                cells = [_cell(cell) for cell in row]
+                cells = [(one_line(_joined([line.text for line in cell])) or "").replace("|", "/") for cell in row]
                 if any(cells):
                     yield _Piece(SEPARATOR.join(cells).strip(), cells)
         else:
             for lines in _paragraphs(block):
                 if text := one_line(_joined([line.text for line in lines])):
                     yield _Piece(text)
-
-
-def _cell(lines: Sequence[Line]) -> str:
-    return (one_line(_joined([line.text for line in lines])) or "").replace("|", "/")
 
 
 def _joined(lines: Sequence[str]) -> str:

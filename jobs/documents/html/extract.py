@@ -7,6 +7,7 @@ is repaired, and the main text is found.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
@@ -23,11 +24,45 @@ from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, read_metadata
 from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
-from quern.jobs.documents.html.preformatted import keep_spaces, with_spaces
 from quern.jobs.documents.html.stated import body_scripts, stated_bodies
-from quern.jobs.documents.html.texts import letters, text_of
+from quern.jobs.documents.html.texts import Holders, letters, text_of
 from quern.jobs.text.language import language_of
 from quern.jobs.text.noise import without_joiners
+
+# Everything that reads a page squeezes white space. Spaces of preformatted lines, such as code, are kept through it as
+# characters that no reader takes for white space, one for a space and one for a tab, and become spaces again last.
+_SPACE: Final = "\u2800"
+_TAB: Final = "\u3164"
+_KEPT: Final = str.maketrans({" ": _SPACE, "\t": _TAB, "\xa0": _SPACE})
+_FREED: Final = str.maketrans({_SPACE: " ", _TAB: "\t"})
+_RUN: Final = re.compile(r"^[ \xa0]+|[ \t\xa0]{2,}|\t")
+_NUMBERS: Final = Holders("class[contains(., 'lineno') or contains(., 'line-number') or contains(., 'linenumber')]")
+_LINES: Final = ("br", "div", "p", "li", "tr")
+
+
+def keep_spaces(tree: HtmlElement) -> bool:
+    """Make of each preformatted element one text of code, its spaces kept; whether there is any."""
+    elements = [e for e in tree.iter("pre") if next(e.iterancestors("pre"), None) is None]
+    for element in elements:
+        for number in _NUMBERS(element):
+            number.clear(keep_tail=True)
+        for end in element.iter(*_LINES):
+            if not text_of(end).endswith("\n"):
+                end.tail = f"\n{end.tail or ''}"
+        lines = [line.rstrip() for line in text_of(element).split("\n")]
+        del element[:]
+        element.text = None
+        code = element.makeelement("code")
+        code.text = "\n".join(_RUN.sub(lambda run: run[0].translate(_KEPT), line) for line in lines if line)
+        element.append(code)
+    return bool(elements)
+
+
+def with_spaces(text: str) -> str:
+    """A text with the spaces that were kept."""
+    lines = (line.translate(_FREED).rstrip() for line in text.split("\n"))
+    return "\n".join(filter(None, lines))
+
 
 Header = dict[str, Any]
 

@@ -85,7 +85,10 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
         left -= 1
         if (image := _image(element, main, base, captions)) is not None:
             # An address is told once; under another address the same picture may be told again.
-            picture = _same(image)
+            # By what a picture is known that a page names twice, for lazy loading or in two sizes: its file, and its
+            # text.
+            path = urlsplit(image["url"]).path
+            picture = path.rpartition("/")[2] or path, image["alt"]
             known = found.get(image["url"]) or found.get(pictures.get(picture, ""))
             if known is not None:
                 known.update({name: value for name, value in image.items() if known.get(name) is None})
@@ -109,7 +112,13 @@ def _mains(tree: HtmlElement) -> list[HtmlElement]:
 
 def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:
     """What an `img` element of the article says of itself; null for counters and for what has no address."""
-    sizes = _sizes(image)
+    # Addresses with their widths of the sets that an `img` names.
+    sizes = []
+    for name in _SETS:
+        if not (stated := image.get(name)):
+            continue
+        links = _WIDTH.split(stated[:_LONGEST_SET])
+        sizes += [(link.strip(), int(width)) for link, width in zip(links[::2], links[1::2], strict=False)]
     url = None if _is_counter(image) else _source(image, sizes, base)
     if url is None:
         return None
@@ -142,28 +151,11 @@ def _size(image: HtmlElement, sizes: Sequence[tuple[str, int]]) -> dict[str, int
     return {"width": width, "height": height}
 
 
-def _sizes(image: HtmlElement) -> list[tuple[str, int]]:
-    """Addresses with their widths of the sets that an `img` names."""
-    found = []
-    for name in _SETS:
-        if not (stated := image.get(name)):
-            continue
-        links = _WIDTH.split(stated[:_LONGEST_SET])
-        found += [(link.strip(), int(width)) for link, width in zip(links[::2], links[1::2], strict=False)]
-    return found
-
-
 def _source(image: HtmlElement, sizes: Iterable[tuple[str, int]], base: str) -> str | None:
     """Its address: of lazy loading first, for what stands in `src` until then is a blank; else of a set the largest."""
     links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(sizes, key=lambda s: -s[1]))]
     fit = (link for link in links if link and len(link) <= _LONGEST_ADDRESS and not link.startswith("data:"))
     return next((url for link in fit if (url := absolute(base, link))), None)
-
-
-def _same(image: Image) -> tuple[str, str | None]:
-    """By what a picture is known that a page names twice, for lazy loading or in two sizes: its file, and its text."""
-    path = urlsplit(image["url"]).path
-    return path.rpartition("/")[2] or path, image["alt"]
 
 
 def _is_counter(image: HtmlElement) -> bool:

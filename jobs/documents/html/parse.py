@@ -97,14 +97,7 @@ def _tree(markup: bytes) -> HtmlElement:
 
 def drop_unread(tree: HtmlElement) -> None:
     """Take out the head, scripts, navigation, controls and embedded objects."""
-    _free_main(tree)
-    _drop_unshown(tree)
-    _keep_texts(tree)
-    etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
-
-
-def _free_main(tree: HtmlElement) -> None:
-    """Move the page's text out of elements that hold none: a `nav` that was not closed holds all that follows."""
+    # Move the page's text out of elements that hold none: a `nav` that was not closed holds all that follows.
     least = 0.0
     for element in tree.iter(*_NEVER_AROUND):
         first = next(element.iterdescendants("main", "article"), None)
@@ -117,6 +110,9 @@ def _free_main(tree: HtmlElement) -> None:
         least = least or _MAIN_BOX * unlinked(tree)
         if unlinked(element) > least:
             _move_rest(element, first)
+    _drop_unshown(tree)
+    _keep_texts(tree)
+    etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
 
 
 def _move_rest(element: HtmlElement, first: HtmlElement) -> None:

@@ -72,7 +72,9 @@ class Stated:
 
 def read_stated(tree: HtmlElement) -> Stated:
     """All statements of a page."""
-    things = list(_linked_data(tree))
+    # Every JSON-LD object of the page, in reading order, each before those inside it.
+    linked_data = _things(list(tree.iter("script")))
+    things = list(linked_data)
     names = {str(t["@id"]): t["name"] for t in things if isinstance(t.get("name"), str) and "@id" in t}
     return Stated([t for t in things if not _is_other(_kinds(t))], names, _metas(tree), _microdata(tree))
 
@@ -94,11 +96,13 @@ def stated_bodies(scripts: Sequence[HtmlElement]) -> list[StatedBody]:
     """The texts of articles, the longest first."""
     said = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
     longest = sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]
-    return [StatedBody(unescape(str(thing.get("headline") or "")), _shown(thing[_BODY])) for thing in longest]
-
-
-def _shown(body: str) -> str:
-    return paragraphs(unescape(_TAG.sub(_as_text, unescape(body))))
+    return [
+        StatedBody(
+            unescape(str(thing.get("headline") or "")),
+            paragraphs(unescape(_TAG.sub(_as_text, unescape(thing[_BODY])))),
+        )
+        for thing in longest
+    ]
 
 
 def _as_text(tag: re.Match[str]) -> str:
@@ -117,11 +121,6 @@ def _kinds(thing: Thing) -> list[str]:
 
 def _is_other(kinds: list[str]) -> bool:
     return not _NOT_THE_ARTICLE.isdisjoint(kinds)
-
-
-def _linked_data(tree: HtmlElement) -> Iterator[Thing]:
-    """Every JSON-LD object of the page, in reading order, each before those inside it."""
-    return _things(list(tree.iter("script")))
 
 
 def _things(scripts: Sequence[HtmlElement]) -> Iterator[Thing]:

@@ -63,7 +63,9 @@ def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroi
     half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
     for among in (np.arange(len(codes)), half, half):
         total = _sums(codes.numbers, among, homes(codes.numbers, numbers, threads, among), count, threads)
-        numbers, length = _means(total, numbers)
+        # Codes of the means of those with these sums, and their length; one that has none stays what it was `before`.
+        some = total.any(axis=1, keepdims=True)
+        numbers, length = _of_one_length(np.where(some, total, numbers).astype(np.float64))
     return Centroids(numbers, codes.scale * length)
 
 
@@ -120,12 +122,6 @@ def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads:
 
     run_all([partial(add, span) for span in spans(len(rows), _SUMMED, threads)], threads)
     return total
-
-
-def _means(total: Sums, before: Codes8) -> tuple[Codes8, float]:
-    """Codes of the means of those with these sums, and their length; one that has none stays what it was `before`."""
-    some = total.any(axis=1, keepdims=True)
-    return _of_one_length(np.where(some, total, before).astype(np.float64))
 
 
 def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[Codes8, float]:

@@ -102,18 +102,16 @@ class NeighbourLists:
             np.concatenate([had.target, found.target[near]]),
             np.concatenate([had.score, found.score[near]]),
         )
-        self._close(np.flatnonzero(changed & ~gaining))
+        # Close the gaps in the lists of `rows`.
+        rows = np.flatnonzero(changed & ~gaining)
+        kept = self._pairs_of(rows)
+        self._write(kept, ranks(kept.owner), rows)
         self._fill(both, np.flatnonzero(gaining))
 
     def replace(self, found: Pairs, rows: Positions) -> None:
         """Make those of `rows` of what was found alone."""
         self.cut[rows] = -np.inf
         self._fill(found, rows)
-
-    def _close(self, rows: Positions) -> None:
-        """Close the gaps in the lists of `rows`."""
-        kept = self._pairs_of(rows)
-        self._write(kept, ranks(kept.owner), rows)
 
     def _fill(self, pairs: Pairs, rows: Positions) -> None:
         """Make the lists of `rows` of the best of `pairs`, all of them theirs."""

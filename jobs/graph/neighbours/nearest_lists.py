@@ -190,7 +190,12 @@ class NearestLists:
             self._waiting.append(Waiting(owner.astype(np.int32), target.astype(np.int32), upper))
             self._count += len(owner)
             if self._count > self._prune_at:
-                self._prune()
+                # Forget pairs below floors that have risen since; settle the rest where they are too many.
+                waiting = self._joined()
+                if len(waiting.owner) > self._limit:
+                    waiting = self._settle(waiting)
+                self._waiting, self._count = [waiting], len(waiting.owner)
+                self._prune_at = max(self._limit // 2, 2 * self._count)
 
     def _raise(self, pairs: Pairs) -> None:
         """Let lower bounds raise the floors of their owners."""
@@ -209,14 +214,6 @@ class NearestLists:
             self._lower[owners] = merged
             self.floor[owners] = np.maximum(self.floor[owners], merged[:, -1])
 
-    def _prune(self) -> None:
-        """Forget pairs below floors that have risen since; settle the rest where they are too many."""
-        waiting = self._joined()
-        if len(waiting.owner) > self._limit:
-            waiting = self._settle(waiting)
-        self._waiting, self._count = [waiting], len(waiting.owner)
-        self._prune_at = max(self._limit // 2, 2 * self._count)
-
     def _joined(self) -> Waiting:
         none = np.empty(0, dtype=np.int32)
         parts = [Waiting(none, none, np.empty(0, dtype=np.float32))]
@@ -224,7 +221,11 @@ class NearestLists:
         joined = Waiting(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         if not self._repeated:
             return joined
-        joined = _distinct(joined)
+        # Each pair once; of its upper bounds, all of which hold, one.
+        pair = joined.owner.astype(np.int64) << 32 | joined.target
+        order = order_of(pair)
+        index = order[begins(pair[order])]
+        joined = Waiting(joined.owner[index], joined.target[index], joined.upper[index])
         return joined.where(joined.upper >= self._floor_of(joined)[joined.owner])
 
     def _floor_of(self, waiting: Waiting) -> Floats:
@@ -277,14 +278,6 @@ class NearestLists:
         scores = np.empty(len(pair), dtype=np.float32)
         scores[order] = pair_scores(self._vectors, once >> 32, once & 0xFFFFFFFF, self._threads)[np.cumsum(first) - 1]
         return owner, target, scores
-
-
-def _distinct(waiting: Waiting) -> Waiting:
-    """Each pair once; of its upper bounds, all of which hold, one."""
-    pair = waiting.owner.astype(np.int64) << 32 | waiting.target
-    order = order_of(pair)
-    index = order[begins(pair[order])]
-    return Waiting(waiting.owner[index], waiting.target[index], waiting.upper[index])
 
 
 def _and_gaining(keep: Keep | None, gaining: Flags | None) -> Keep | None:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from quern.jobs.queries.rules.units import STOP_WORDS, WORD, Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.text.search_form import SearchForm
+from quern.schemas.words.lines import squeeze
 from quern.schemas.words.scripts import HAN_CHARACTER, KANA_OR_HANGUL
-from quern.schemas.words.spaces import squeeze
 
 
 class Reading:

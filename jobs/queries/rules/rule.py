@@ -20,7 +20,7 @@ from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
 from quern.jobs.text.name_forms import ASIDE
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.spaces import squeeze
+from quern.schemas.words.lines import squeeze
 
 # Raised whenever the rules give other pairs.
 RULES_VERSION = 8

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
+from quern.schemas.words.lines import squeeze
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.sentences import Span, sentence_spans
-from quern.schemas.words.spaces import squeeze
 
 _STOP = """
 a able about after again all also always am an and any are around as at be because been before being best better bit

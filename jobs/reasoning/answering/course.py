@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
-from quern.jobs.reasoning.answering.lines import Line, ranked
+from quern.jobs.reasoning.answering.lines import ranked
 from quern.jobs.reasoning.questions.course import asks_course, asks_events
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.dates import When, dates
@@ -169,12 +169,9 @@ def _events(given: AnswerInput) -> list[ToldEvent]:
             shared = [(min(end, event.end) - max(start, event.start), -n) for n, start, end in of_evidence.get(at, [])]
             most, number = max(shared, default=(0, 0))
             if most > 0:
-                found.append(ToldEvent(event, at, -number, _covered(by_number[-number])))
+                shares = by_number[-number].shares
+                found.append(ToldEvent(event, at, -number, shares.own + shares.title + _BESIDE * shares.before))
     return found
-
-
-def _covered(line: Line) -> float:
-    return line.shares.own + line.shares.title + _BESIDE * line.shares.before
 
 
 def _unbounded(given: AnswerInput, named: Sequence[When]) -> AnswerInput:

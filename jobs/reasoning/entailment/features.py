@@ -79,7 +79,9 @@ def features(given: EntailmentInput) -> Features:
     segments = [content_words(s) for p in passages for s in p.sentences]
     titled = [_held(p) for p in passages]
     held = frozenset().union(*titled)
-    weight = _weights(words, segments)
+    # Inverse document frequency of each word among the sentences of the texts.
+    seen = Counter(w for segment in segments for w in segment & words)
+    weight = {w: math.log(1 + len(segments) / (0.5 + seen[w])) for w in words}
     asked = content_words(given.question)
     new = words - asked or words
     # Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2,
@@ -129,12 +131,6 @@ def _pieces(passage: Passage) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
-def _weights(words: frozenset[str], segments: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Inverse document frequency of each word among the sentences of the texts."""
-    seen = Counter(w for segment in segments for w in segment & words)
-    return {w: math.log(1 + len(segments) / (0.5 + seen[w])) for w in words}
-
-
 def _share(weight: dict[str, float], wanted: frozenset[str], held: frozenset[str]) -> float:
     # Sets differ in order from process to process: only an exact sum is the same in each.
     return math.fsum(weight[w] for w in wanted & held) / (math.fsum(weight[w] for w in wanted) or 1.0)
@@ -163,15 +159,12 @@ def _agreement(given: EntailmentInput, said: str, weight: dict[str, float], *, n
     sentences = [s for p in given.read for s in p.sentences]
     shares = [_share(weight, words, content_words(s)) for s in sentences]
     best = max(range(len(shares)), key=shares.__getitem__)
-    near = _of_it(sentences[best], words)
+    # A sentence without the clauses that share neither two words nor a third of theirs with the statement.
+    sentence = sentences[best]
+    clauses = [(clause, content_words(clause)) for clause in _CLAUSES.split(sentence)]
+    near = ", ".join(c for c, own in clauses if len(own & words) >= min(2, len(own) / 3)) or sentence
     against = (denies(said) != denies(near) or bool(opposed(said, near))) != negated
     return 1.0 - shares[best] if against else 1.0
-
-
-def _of_it(sentence: str, words: frozenset[str]) -> str:
-    """A sentence without the clauses that share neither two words nor a third of theirs with the statement."""
-    clauses = [(clause, content_words(clause)) for clause in _CLAUSES.split(sentence)]
-    return ", ".join(c for c, own in clauses if len(own & words) >= min(2, len(own) / 3)) or sentence
 
 
 def _numbers(given: EntailmentInput) -> float:

@@ -68,12 +68,7 @@ def _text(content: Any) -> str:
     """Text of a message, which may come in parts."""
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return _clean(content) if isinstance(content, str) else ""
-
-
-def _clean(text: str) -> str:
-    # JSON may escape half a surrogate pair, which no table can hold.
-    return text.encode("utf-8", "replace").decode()
+    return content.encode("utf-8", "replace").decode() if isinstance(content, str) else ""
 
 
 def _count(tokens: Any) -> int:

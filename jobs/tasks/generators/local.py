@@ -144,25 +144,23 @@ class LocalBackend:
             except (OSError, ValueError, KeyError, AttributeError) as error:
                 cause = " ".join(str(error).split())[:_ERROR_LENGTH]
                 raise GeneratorError(f"the model in {folder} cannot be loaded: {cause}") from error
-            self._loaded = self._described(model, tokenizer, plain_template(folder))
+            template = plain_template(folder)
+            config, settings = model.config.get_text_config(), self._settings
+            named = getattr(model.generation_config, "eos_token_id", None)
+            ends = frozenset(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+            ends = frozenset(int(token) for token in ends if token is not None)
+            heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+            width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+            self._loaded = _Loaded(
+                model=model,
+                tokenizer=tokenizer,
+                template=template,
+                ends=ends,
+                positions=settings.max_model_len or getattr(config, "max_position_embeddings", None) or 1 << 20,
+                token_bytes=2 * config.num_hidden_layers * heads * width * model.dtype.itemsize,
+                guide=None if settings.response_format == "none" else Guide(tokenizer, config.vocab_size, ends),
+            )
         return self._loaded
-
-    def _described(self, model: Any, tokenizer: Any, template: str | None) -> _Loaded:
-        config, settings = model.config.get_text_config(), self._settings
-        named = getattr(model.generation_config, "eos_token_id", None)
-        ends = frozenset(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
-        ends = frozenset(int(token) for token in ends if token is not None)
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return _Loaded(
-            model=model,
-            tokenizer=tokenizer,
-            template=template,
-            ends=ends,
-            positions=settings.max_model_len or getattr(config, "max_position_embeddings", None) or 1 << 20,
-            token_bytes=2 * config.num_hidden_layers * heads * width * model.dtype.itemsize,
-            guide=None if settings.response_format == "none" else Guide(tokenizer, config.vocab_size, ends),
-        )
 
     def _row(self, loaded: _Loaded, request: Request) -> Continuation | Reply:
         """The request as tokens, or why it gets no answer."""

@@ -206,7 +206,13 @@ class _Chinese:
 
     def _in_year(self, m: re.Match[str], year: int) -> Reading | None:
         if m["m"]:
-            return self._month(m, year)
+            month = _number(m["m"])
+            if not 1 <= month <= 12:
+                return None
+            if m["d"]:
+                day = calendar.day_of(year, month, _number(m["d"]))
+                return _unknown() if _is_lunar(m) else day
+            return _narrowed(calendar.months(year, month, 1, "month"), m)
         if m["q"] or m["q2"]:
             return calendar.nth_of_year(year, _number(m["q"] or m["q2"]), "quarter")
         if m["half"]:
@@ -223,15 +229,6 @@ class _Chinese:
         if m["holiday"]:
             return calendar.day_of(year, *_HOLIDAYS[m["holiday"]])
         return _unknown()
-
-    def _month(self, m: re.Match[str], year: int) -> Reading | None:
-        month = _number(m["m"])
-        if not 1 <= month <= 12:
-            return None
-        if m["d"]:
-            day = calendar.day_of(year, month, _number(m["d"]))
-            return _unknown() if _is_lunar(m) else day
-        return _narrowed(calendar.months(year, month, 1, "month"), m)
 
     def _without_year(self, m: re.Match[str]) -> Reading | None:
         """A time whose year is open: 3月5日, 第一季度, 上半年, 国庆节."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quern.pipelines.answers.views.passages import Quote, Statement, cited_quotes
-from quern.schemas.answers import Answer, SubAnswer
+from quern.schemas.answers import Answer
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,6 @@ def parts_of(answer: Answer, quotes: Sequence[Quote] = ()) -> list[Part]:
     for sub in answer.sub_questions:
         parents = [n for n in sub.parents if n in depths]
         depths[sub.number] = 1 + max((depths[n] for n in parents), default=-1)
-        parts.append(Part(sub.number, parents, depths[sub.number], sub.question, _statement(sub, quotes)))
+        statement = Statement(sub.answer, cited_quotes(sub.citations, quotes)) if sub.answer else None
+        parts.append(Part(sub.number, parents, depths[sub.number], sub.question, statement))
     return parts
-
-
-def _statement(sub: SubAnswer, quotes: Sequence[Quote]) -> Statement | None:
-    return Statement(sub.answer, cited_quotes(sub.citations, quotes)) if sub.answer else None

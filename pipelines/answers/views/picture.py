@@ -207,14 +207,6 @@ class _Layout:
             columns.append(sorted(own + lanes, key=lambda s: s.order))
         return [*columns, [_chunk(i, p) for i, p in enumerate(self.passages)]]
 
-    def _place(self, column: int, slots: list[_Slot], height: float) -> None:
-        y = _TOP + (height - _extent(slots)) / 2
-        for slot in slots:
-            self.boxes[column, slot.key] = Box(
-                slot.kind, column, _x(column), y, _BOX, slot.height, slot.value, slot.label, slot.note, slot.full
-            )
-            y += slot.height + _SPACE
-
     def place(self) -> float:
         """Place every box; the height they take."""
         question = one_line(self.answer.question)
@@ -224,7 +216,12 @@ class _Layout:
         top = _TOP + (height - tall) / 2
         self.boxes[0, ""] = Box("question", 0, 1, top, _QUESTION - 1, tall, "", question, "", question)
         for column, slots in enumerate(columns, 1):
-            self._place(column, slots, height)
+            y = _TOP + (height - _extent(slots)) / 2
+            for slot in slots:
+                self.boxes[column, slot.key] = Box(
+                    slot.kind, column, _x(column), y, _BOX, slot.height, slot.value, slot.label, slot.note, slot.full
+                )
+                y += slot.height + _SPACE
         return height
 
     def _links(self) -> Iterator[tuple[list[Box], float]]:

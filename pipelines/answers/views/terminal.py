@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from itertools import groupby
 
 from rich.console import Console, JustifyMethod, RenderableType
@@ -26,13 +25,10 @@ from quern.schemas.words.lines import one_line, shortened
 PREVIEW = 200
 
 
-def _date(published_at: datetime | None) -> str:
-    return published_at.date().isoformat() if published_at else "undated"
-
-
 def _source(source: Source) -> tuple[Text, Text]:
     of = source.of
-    text = Text.assemble((one_line(of.title or of.doc_id), "bold"), f" · {_date(of.published_at)}")
+    published = of.published_at.date().isoformat() if of.published_at else "undated"
+    text = Text.assemble((one_line(of.title or of.doc_id), "bold"), f" · {published}")
     if of.url:
         text.append("\n" + one_line(of.url), "blue")
     several = len(source.quotes) > 1

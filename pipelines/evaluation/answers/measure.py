@@ -62,7 +62,14 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     cited = supported = citations = gold = precise = 0
     for sentence in answer.sentences:
         named = [source[n] for n in sentence.citations]
-        holds = _holds(sentence.text, named)
+        # Whether each number of `text` stands in a quote, is a year of publication, or is of a day that a quote
+        # names.
+        text = sentence.text
+        days = {day for c in named for day in _days(c)}
+        known = {n for c in named for n in numbers(c.quote)}
+        known |= {str(c.published_at.year) for c in named if c.published_at}
+        told = (form for day in days for form in _written(day) if form in text)
+        holds = numbers(text) <= known.union(*map(numbers, told), _spans(text))
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -72,15 +79,6 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     equal = sum(texts.get(c.doc_id, "")[c.start : c.end] == c.quote for c in answer.citations)
     quotes = len(answer.citations) + dropped(answer)
     return Cited(len(answer.sentences), cited, supported, citations, gold, precise, quotes, equal)
-
-
-def _holds(text: str, named: Sequence[Citation]) -> bool:
-    """Whether each number of `text` stands in a quote, is a year of publication, or is of a day that a quote names."""
-    days = {day for c in named for day in _days(c)}
-    known = {n for c in named for n in numbers(c.quote)}
-    known |= {str(c.published_at.year) for c in named if c.published_at}
-    told = (form for day in days for form in _written(day) if form in text)
-    return numbers(text) <= known.union(*map(numbers, told), _spans(text))
 
 
 def _spans(text: str) -> set[str]:

@@ -58,10 +58,14 @@ def _points(results: Results, figures: Sequence[Row]) -> list[str]:
     known = {(r.point_id, r.type, r.metric): r for r in figures if not r.comparison}
     types = list(dict.fromkeys(r.type for r in figures if r.type not in (ALL, None)))
     body = []
-    for row in sorted(_firsts(results, figures), key=lambda r: -(r.value or 0.0)):
+    # The first metric of each point over all questions.
+    first = results.plan.sweep.metrics[0]
+    firsts = [r for r in figures if r.type == ALL and r.metric == first and not r.comparison]
+    for row in sorted(firsts, key=lambda r: -(r.value or 0.0)):
         wanted = [*((row.point_id, ALL, m) for m in metrics), *((row.point_id, t, metrics[0]) for t in types)]
         cells = [f"{known[key].value:.3f}" if key in known else "" for key in wanted]
-        body.append([f"`{row.point}`", *cells, _signed(row), f"{_milliseconds(row):.2f}", ", ".join(row.grids)])
+        milliseconds = max(1e-3, 1000 * (row.seconds or 0.0) / (row.questions or 1))
+        body.append([f"`{row.point}`", *cells, _signed(row), f"{milliseconds:.2f}", ", ".join(row.grids)])
     return _table(["point", *metrics, *(f"{metrics[0]} {t}" for t in types), f"Δ {metrics[0]}", "ms", "grids"], body)
 
 
@@ -90,13 +94,3 @@ def _builds(results: Results) -> list[str]:
             body.append([dataset, str(len(made)), f"{made[0].seconds:.1f}", others, *spared])
     head = ["dataset", "builds", "first, s", "others, median s", "first, rows", "others, rows together", "peak MiB"]
     return [*_table(head, body), "", "Rows are those computed: what the memo had was not computed again."]
-
-
-def _firsts(results: Results, figures: Sequence[Row]) -> list[Row]:
-    """The first metric of each point over all questions."""
-    first = results.plan.sweep.metrics[0]
-    return [r for r in figures if r.type == ALL and r.metric == first and not r.comparison]
-
-
-def _milliseconds(row: Row) -> float:
-    return max(1e-3, 1000 * (row.seconds or 0.0) / (row.questions or 1))

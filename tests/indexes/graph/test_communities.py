@@ -18,7 +18,7 @@ def weights(draw: st.DrawFn) -> sparse.csr_array:
     return sparse.csr_array(upper + upper.T)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(weights())
 def test_modularity_is_that_of_networkx(matrix: sparse.csr_array) -> None:
     found = communities(matrix)
@@ -60,7 +60,7 @@ def test_weights_of_zero_join_nothing() -> None:
     assert joined.nnz == 4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(weights())
 def test_communities_of_every_level_hold_together_and_lie_within_those_above(matrix: sparse.csr_array) -> None:
     above = np.zeros(matrix.shape[0], dtype=np.int64)

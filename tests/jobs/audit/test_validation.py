@@ -145,7 +145,6 @@ BAD_ROWS: dict[str, Row] = {
     "images.out_by in_set": {"out_by": "taste"},
     "sources.documents between": {"documents": 0},
     "sources.evidence between": {"evidence": -1},
-    "sources.rating between": {"rating": 1.5},
     "entities.fact_count between": {"fact_count": 0},
     "sources.reachable_at between": {"reachable_at": LATER},
     **{f"{t.name}.{c} not_null": {c: None} for t in DECLARED.values() for c in t.key},

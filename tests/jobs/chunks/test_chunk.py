@@ -66,7 +66,7 @@ def documents(*texts, title=None):
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(TEXTS, st.integers(6, 40), st.sampled_from([0.0, 0.25, 0.5, 0.85]))
 def test_chunks_cover_the_text_in_order_and_within_the_limit(text, limit, overlap):
     found = spans(text, limit, overlap)
@@ -138,7 +138,7 @@ THAI = "กรุงเทพมหานครเป็นเมืองหล
 FAMILY = "👨‍👩‍👧‍👦"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(
         TEXTS, st.lists(st.sampled_from([THAI, THAI * 9, FAMILY, "เ", "ที่", "\x00" * 300, "。", " "]), max_size=9)

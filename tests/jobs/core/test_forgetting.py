@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -19,10 +18,8 @@ from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, 
 from quern.indexes.remnants import Space
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
-from quern.schemas.tables import Table
+from tests.conftest import Staged
 from tests.jobs.core.test_run import TEXTS, Split, words
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 
 
 def rows(keys: range | list[int]) -> list[dict[str, Any]]:

@@ -21,8 +21,7 @@ from quern.jobs.core.work import EngineError, stopped
 from quern.jobs.engines import Engines, Work
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from tests.conftest import Staged
 
 TEXTS = Table(
     "texts", ("key",), pa.schema([pa.field("key", pa.string(), False), pa.field("text", pa.string(), False)]), False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,26 +12,15 @@ from quern.jobs.core.contract import View
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.schemas.settings import NormaliseSettings
-from quern.schemas.tables import DOCUMENTS, Table
+from quern.schemas.tables import DOCUMENTS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 BODY = "The ferry of day {n} was late by {n} minutes because of the fog at the head of the pier."
 FOOT = "Quay Notes is written by volunteers."
 
 
 def draft(n: int, text: str, site: str | None = "quay.example", page: str = "https://quay.example/") -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(DOCUMENTS.schema.names)
-    return row | {
-        "doc_id": f"{page}{n}",
-        "page_url": f"{page}{n}",
-        "site": site,
-        "text": text,
-        "images": [],
-        "metadata": [],
-        "metadata_from": [],
-        "personal_data": [],
-        "digest": "",
-    }
+    return {"doc_id": f"{page}{n}", "page_url": f"{page}{n}", "site": site, "text": text}
 
 
 def repeated(drafts: Stage, settings: NormaliseSettings, run: Run) -> Stage:

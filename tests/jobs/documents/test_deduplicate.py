@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,6 +23,7 @@ from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
+from tests.tables import stage_of
 
 Row = dict[str, Any]
 Deduplicated = Callable[..., dict[str, str | None]]
@@ -31,9 +31,7 @@ SMALL = DeduplicateSettings(bucket=4, neighbours=1, representatives=2)
 
 
 def document(doc_id: str, text: str, **known: object) -> Row:
-    lists = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    row: Row = {f.name: None for f in DOCUMENTS.schema} | lists
-    return row | {"doc_id": doc_id, "page_url": f"doc:{doc_id}", "text": text, "digest": doc_id} | known
+    return {"doc_id": doc_id, "page_url": f"doc:{doc_id}", "text": text, "digest": doc_id} | known
 
 
 def words(seed: int, count: int = 120) -> list[str]:
@@ -67,8 +65,7 @@ class Nights:
     def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL, engines: Engines | None = None) -> Stage:
         self.count += 1
         root = self.root / str(self.count)
-        with StageWriter(root / "in.parquet", DOCUMENTS) as writer:
-            writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))
+        documents = stage_of(root / "in.parquet", DOCUMENTS, rows)
         rejects = StageWriter(root / "rejects.parquet", REJECTS)
         run = Run(
             f"2024{self.count:05}",
@@ -82,7 +79,7 @@ class Nights:
             2,
         )
         run.work.mkdir(parents=True)
-        (made,) = run_whole(Deduplicate(chosen), {"normalised": writer.stage()}, run).stages
+        (made,) = run_whole(Deduplicate(chosen), {"normalised": documents}, run).stages
         rejects.close()
         found = pq.read_table(root / "rejects.parquet").to_pylist()
         self.rejects = {r["key"]: (r["reason"], r["detail"]) for r in found if r["job"] == "deduplicate"}

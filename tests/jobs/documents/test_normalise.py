@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.core.contract import Outcome
@@ -17,28 +17,18 @@ from quern.schemas.contract.validate import validate
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS
+from tests.tables import batch_of
 
 LAX = QualitySettings(enabled=False)
 
 
 def apply(job: Normalise, *drafts: dict[str, Any]) -> Outcome:
-    empty: dict[str, Any] = dict.fromkeys(DOCUMENTS.schema.names)
-    defaults = {
-        "images": [],
-        "metadata": [],
-        "metadata_from": [],
-        "personal_data": [],
-        "digest": "draft",
-        COLUMN: [],
-        "language": "en",
-    }
+    defaults = {"digest": "draft", COLUMN: [], "language": "en"}
     rows = [
-        empty | defaults | {"doc_id": str(n), "page_url": f"https://quay.example/{n}", "text": ""} | draft
-        for n, draft in enumerate(drafts)
+        defaults | {"doc_id": str(n), "page_url": f"https://quay.example/{n}"} | draft for n, draft in enumerate(drafts)
     ]
-    columns = [pa.array([r[f.name] for r in rows], f.type) for f in DOCUMENTS.schema]
     repeated = pa.array([r[COLUMN] for r in rows], pa.list_(pa.int32()))
-    made = job.apply(pa.RecordBatch.from_arrays([*columns, repeated], names=[*DOCUMENTS.schema.names, COLUMN]))
+    made = job.apply(batch_of(DOCUMENTS, rows).append_column(COLUMN, repeated))
     validate(made.rows, DOCUMENTS)
     return made
 
@@ -145,7 +135,6 @@ def test_settings_are_part_of_the_fingerprint() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@settings(deadline=None)
 @given(text=st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！a@b.c😀\u200d（）Read more")))
 def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> None:
     job = Normalise(NormaliseSettings(personal_data="keep"), LAX)

@@ -35,7 +35,7 @@ def taken(reports: Dated, rows: Positions) -> Dated:
     return Dated(reports.first[rows], reports.last[rows], reports.vectors[rows])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(0, 90), st.integers(1, 40), st.integers(1, 9))
 def test_changes_lead_where_a_full_run_does(seed: int, size: int, block: int, width: int) -> None:
     everything = dated(seed, size)

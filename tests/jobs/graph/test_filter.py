@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from quern.jobs.graph.filter import Filter
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, FilterSettings, NormaliseSettings
-from quern.schemas.tables import CHUNKS, QUERIES, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from quern.schemas.tables import CHUNKS, QUERIES
+from tests.conftest import Staged
 
 TEXTS = {
     "a-0": "The harbour bridge opened in 1932 after eight years of work.",

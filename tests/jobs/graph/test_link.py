@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +13,8 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.graph.link import Link
 from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings
-from quern.schemas.tables import NODES, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from quern.schemas.tables import NODES
+from tests.conftest import Staged
 
 
 def nodes(vectors: dict[str, list[float]]) -> list[dict[str, Any]]:

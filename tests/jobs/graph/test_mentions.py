@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from quern.indexes.stages import Stage
 from quern.jobs.graph.mentions import Titles, mention_edges, title_words
 from quern.schemas.settings import LinkSettings
-from quern.schemas.tables import DOCUMENTS, NODES, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from quern.schemas.tables import DOCUMENTS, NODES
+from tests.conftest import Staged
 
 
 @pytest.mark.parametrize(
@@ -49,19 +46,7 @@ def test_a_title_that_too_many_share_names_none() -> None:
 
 
 def documents(**titles: str | None) -> list[dict[str, Any]]:
-    blank = {
-        "page_url": "u",
-        "text": "t",
-        "digest": "d",
-        "personal_data": [],
-        "images": [],
-        "metadata": [],
-        "metadata_from": [],
-    }
-    return [
-        dict.fromkeys(DOCUMENTS.schema.names) | blank | {"doc_id": doc_id, "title": title}
-        for doc_id, title in titles.items()
-    ]
+    return [{"doc_id": doc_id, "title": title} for doc_id, title in titles.items()]
 
 
 def nodes(**texts: str) -> list[dict[str, Any]]:

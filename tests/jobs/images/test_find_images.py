@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -18,9 +17,8 @@ from quern.jobs.documents.html.images import article_images
 from quern.jobs.images.build import BuildImages
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import ImageRuleSettings
-from quern.schemas.tables import DOCUMENTS, Table
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+from quern.schemas.tables import DOCUMENTS
+from tests.conftest import Staged
 
 FOG = "The ferry Lady Orrin struck the dredger Marl Hopper in thick fog on Saturday morning."
 COURT = "A court fined the owners of the ferry on Tuesday, and the captain of the dredger was cleared of all blame."
@@ -57,8 +55,7 @@ def documents(pages: dict[int, str], stage: Staged) -> Stage:
     for number, html in pages.items():
         found = extract_page(html.encode(), f"https://c.example/{number}", None)
         said = {"text": found["text"], "images": found["images"], "digest": text_digest(None, found["text"])}
-        blank = {"page_url": f"https://c.example/{number}", "metadata": [], "metadata_from": [], "personal_data": []}
-        rows.append({"doc_id": f"d{number}", "site": "c.example"} | said | blank)
+        rows.append({"doc_id": f"d{number}", "site": "c.example", "page_url": f"https://c.example/{number}"} | said)
     return stage(DOCUMENTS, rows)
 
 

@@ -80,7 +80,7 @@ def test_a_zstd_archive_brings_its_own_dictionary(tmp_path: Path) -> None:
     assert spans_read(path, spans_of(whole, 900)) == spans_read(path, spans_of(whole, len(content)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(size=st.integers(400, 4000), ending=st.sampled_from(list(PACKINGS)), cut=st.integers(0, 3000), arc=st.booleans())
 def test_however_an_archive_is_split_each_record_is_read_once(
     tmp_path_factory: pytest.TempPathFactory, size: int, ending: str, cut: int, arc: bool

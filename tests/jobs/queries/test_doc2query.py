@@ -16,7 +16,7 @@ from quern.jobs.queries.rules.units import WORD, read_units
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.schemas.settings import Doc2QuerySettings
 from quern.schemas.tables import TIMESTAMP
-from quern.schemas.words.spaces import squeeze
+from quern.schemas.words.lines import squeeze
 
 CHAT = """Time: 20260227_18:30
 AdamSmith: Hi Li Hua, a quick reminder that the rent is due on Friday. Do you have any questions?

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -14,9 +13,9 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.sources.build import BuildSources
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings
-from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES, Table
+from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
@@ -66,12 +65,10 @@ def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
     for key, doc in docs.items():
         url = f"https://{doc.site}/{key}" if doc.site else f"doc:{key}"
         said = {"title": doc.title, "text": doc.text, "digest": text_digest(doc.title, doc.text)}
-        lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
         named = {"site": doc.site, "site_name": doc.name}
-        rows["documents"].append({"doc_id": key, "page_url": url, "url": url} | said | lists | named)
+        rows["documents"].append({"doc_id": key, "page_url": url, "url": url} | said | named)
         rows["nodes"] += [{"query_id": f"{key}{n}", "chunk_id": f"{key}-0", "text": ""} for n in range(doc.nodes)]
-        empty = {"content_type": "", "body": b"", "source_file": "", "digest": ""}
-        rows["pages"].append({"url": url, "fetched_at": doc.fetched} | empty)
+        rows["pages"].append({"url": url, "fetched_at": doc.fetched})
         if doc.names:
             at = {"chunk_id": f"{key}-0", "doc_id": key, "start": 0, "end": 1}
             source = {**dict.fromkeys(EVENTS.schema.field("sources").type.value_type.names), **at}

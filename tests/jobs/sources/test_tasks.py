@@ -3,13 +3,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.sources.build import RatingsError, Site, origin_of, rating_of, read_ratings
+from quern.jobs.sources.build import Site, origin_of
 from quern.jobs.sources.evidence import Verdict, Weighed, probability_by_rule, recognise_task
 from quern.jobs.sources.links import Link, links_of, mentions_in
 from quern.jobs.sources.naming import (
@@ -125,9 +123,9 @@ def test_the_home_page_is_that_of_the_site_and_what_changes_a_source_changes_its
             one.tell("document", f"d{n}", "digest")
             one.origins["https://www.tides.example/" if n == 1 else "https://cdn.example/"] += 1
     assert site.home_url("tides.example") == "https://www.tides.example/"
-    assert site.digest(None) == same.digest(None)
+    assert site.digest() == same.digest()
     same.reachable_at = datetime(2024, 1, 1, tzinfo=UTC)
-    assert len({site.digest(None), same.digest(None), site.digest(0.5)}) == 3
+    assert site.digest() != same.digest()
     assert [origin_of(u) for u in ("http://a.example:8080/x", "file:///x", "http://[x")] == [
         "http://a.example:8080/",
         None,
@@ -135,19 +133,3 @@ def test_the_home_page_is_that_of_the_site_and_what_changes_a_source_changes_its
     ]
     assert origin_of("https://clerk:secret@A.example/x") == "https://a.example/", "no name and no password is told"
     assert origin_of("https://clerk:secret@/x") is None
-
-
-def test_ratings_are_of_the_site_or_its_domain_and_a_bad_line_is_named(tmp_path: Path) -> None:
-    file: Any = tmp_path / "ratings.csv"
-    file.write_text("domain,pc1\nreuters.com,1\nwww.bbc.co.uk,0.9\n")
-    ratings = read_ratings(str(file))
-    assert [rating_of(s, ratings) for s in ("reuters.com", "news.bbc.co.uk", "tides.example")] == [1.0, 0.9, None]
-    assert rating_of("uk.reuters.com", ratings) == 1.0
-    file.write_text("domain,pc1\nreuters.com,good\n")
-    with pytest.raises(RatingsError, match=":2: write a domain and a number"):
-        read_ratings(str(file))
-    file.write_text(f'domain,pc1\n"{"a" * 200_000}')
-    with pytest.raises(RatingsError, match="is no CSV file"):
-        read_ratings(str(file))
-    with pytest.raises(RatingsError, match="cannot be read"):
-        read_ratings(str(tmp_path / "none.csv"))

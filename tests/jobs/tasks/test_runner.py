@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,12 @@ from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Checked, Task
 from quern.schemas.settings import GeneratorSettings
-from quern.schemas.tables import Table
+from tests.conftest import Staged
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 from tests.jobs.tasks.generators.test_endpoint import CHUNKS, rejected
 from tests.jobs.tasks.toy_task import TALLY, Line, Tally, TallyJob
 from tests.tiny_llama import write_tiny_llama
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 TEXTS = ["The mill grinds.", "Fire!", "Rye and barley for the village", "Bread!"]
 LINES = [Line(text) for text in TEXTS]
 WORDS = [3, 1, 6, 1]

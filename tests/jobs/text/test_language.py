@@ -19,7 +19,7 @@ _TEXTS = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.one_of(st.sampled_from(_TEXTS), st.text(max_size=40)), max_size=4).map(" ".join))
 def test_a_text_has_the_language_and_the_certainty_that_the_library_finds(text: str) -> None:
     assert _identifier().classify(text) == _LIBRARY.classify(text)
@@ -39,7 +39,7 @@ def _machines(draw: st.DrawFn) -> tuple[list[int], list[int], list[int]]:
     return rows, list(range(count)), outputs
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_machines(), st.text("ab", max_size=30))
 def test_any_automaton_is_read_as_byte_by_byte(machine: tuple[list[int], list[int], list[int]], text: str) -> None:
     moves, rows, outputs = machine

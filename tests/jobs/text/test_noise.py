@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from quern.jobs.text.noise import Noise, without_emoji
 from quern.jobs.text.search_form import half_width
@@ -108,11 +106,3 @@ def test_a_long_line_takes_no_long_time() -> None:
 def test_full_width_forms_become_half_width(text: str, plain: str, mapped: str) -> None:
     assert half_width(text) in (plain, plain.replace("，", ","))
     assert half_width(text, "all") == mapped
-
-
-@settings(deadline=None)
-@given(st.text(alphabet="Ａ１，。！？：；（）\u3000a1天 “”😀\ufe0f\u200d\u20e31"))
-def test_a_second_time_changes_nothing(text: str) -> None:
-    for once in (half_width(text), half_width(text, "all"), without_emoji(text)):
-        assert half_width(half_width(once)) == half_width(once)
-        assert without_emoji(without_emoji(once)) == without_emoji(once)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.text.accounts import luhn
@@ -92,7 +92,6 @@ def test_what_is_removed_leaves_one_space() -> None:
     assert replace(given, find(given, "en"), mark=False) == "Two  spaces and  stay "
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("0123456789+-(). @:/abAB_x示电话\n"), max_size=200))
 def test_spans_are_disjoint_in_order_and_marks_are_final(text: str) -> None:
     spans = find(text, "en")
@@ -100,7 +99,6 @@ def test_spans_are_disjoint_in_order_and_marks_are_final(text: str) -> None:
     assert all(0 <= s.start < s.end <= len(text) for s in spans)
 
 
-@settings(deadline=None)
 @given(st.from_regex(r"\d{12,18}", fullmatch=True))
 def test_one_check_digit_of_ten_is_right(digits: str) -> None:
     assert sum(luhn(f"{digits}{check}") for check in range(10)) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.text.quality import verdict
@@ -70,17 +70,10 @@ def test_rules_on_words_are_for_known_languages() -> None:
     assert reason(letters, "vi") is None
 
 
-def test_rules_of_the_papers_that_are_off_by_default_can_be_turned_on() -> None:
-    lines = "Ferry\nHarbour of the town\nThe boats\nThat and the gulls"
-    assert reason(lines) is None
-    assert reason(lines, settings=QualitySettings(short_lines=0.67)) == "quality_short_lines"
-    assert reason(lines, settings=QualitySettings(line_ends=0.12)) == "quality_line_ends"
-    bullets = "\n".join(f"- the boat of the day number {n}" for n in range(5))
-    assert reason(bullets, settings=QualitySettings(bullets=0.9)) == "quality_bullets"
+def test_rules_can_be_turned_off() -> None:
     assert reason("x", settings=QualitySettings(enabled=False)) is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.sampled_from(["en", "zh", "ja", "ru", None]))
 def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
     loose = QualitySettings(min_words=0, repetition_from=0)

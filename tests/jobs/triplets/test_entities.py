@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -12,9 +11,9 @@ from quern.jobs.core.contract import Made
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.triplets.entities import FoldEntities
 from quern.schemas.digests import text_digest
-from quern.schemas.tables import DOCUMENTS, TRIPLETS, Table
+from quern.schemas.tables import DOCUMENTS, TRIPLETS
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 Told = dict[str, tuple[str | None, str, str, str]]
 """Document to its title, and the subject, relation and object that it states."""
 
@@ -43,16 +42,14 @@ class Tonight(FoldEntities):
 
 
 def given(told: Told, stage: Staged) -> dict[str, Stage]:
-    lists = {"text": "", "digest": "", "images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     documents, triplets = [], []
     for doc, (title, subject, relation, value) in told.items():
         at = {"doc_id": doc, "page_url": f"doc:{doc}", "url": f"http://{doc}/Fog"}
-        documents.append({**at, "title": title, **lists})
+        documents.append(at | {"title": title})
         names = {"subject_name": subject, "object_name": value if value[:1].isupper() else None}
-        spans = {f"{part}{end}": 0 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
         words = {"subject": subject, "relation": relation, "object": value, "how": "sentence"}
         keys = {"triplet_id": text_digest(doc, subject, relation), "chunk_id": f"{doc}-0", "doc_id": doc}
-        triplets.append(keys | words | names | spans)
+        triplets.append(keys | words | names)
     return {"triplets": stage(TRIPLETS, triplets), "documents": stage(DOCUMENTS, documents)}
 
 

@@ -95,7 +95,7 @@ def check_batches(embedder, order, count, size):
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.permutations(range(len(TEXTS))), st.integers(1, len(TEXTS)), st.sampled_from([1, 2, 5, 32]))
 def test_a_vector_does_not_depend_on_its_batch(precision, order, count, size):
     check_batches(load(precision), order, count, size)

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from quern.indexes.catalog import Manifest, Snapshot, Warehouse
-from quern.indexes.stage_writers import StageWriter
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.pipelines.answers.gate import gated
 from quern.schemas.answers import AlignedHit, AlignedSegment, Answer, Citation, Sentence, SubAnswer
 from quern.schemas.tables import DOCUMENTS
+from tests.tables import publish
 
 TEXT = "第一次测定用了四十二天。\nThe ferry（No．３）sailed 🚢 at nine."
 
 
 def snapshot_of(root: Path, **texts: str) -> Snapshot:
     """A snapshot of the table `documents`, as a build serves it."""
-    warehouse = Warehouse.create(root)
-    blank: dict[str, Any] = {f.name: None if f.nullable else "" for f in DOCUMENTS.schema}
-    blank |= {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    rows = [blank | {"doc_id": doc_id, "text": text} for doc_id, text in texts.items()]
-    with StageWriter(warehouse.stages / "documents.parquet", DOCUMENTS) as writer:
-        writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))
-    tables = {"documents": warehouse.pin(writer.stage(), None)}
-    started = datetime(2024, 5, 6, tzinfo=UTC)
-    about: dict[str, Any] = {"parent": None, "source": "", "jobs": [], "audit": [], "settings": {}}
-    return Snapshot(warehouse, Manifest(build_id="b", started_at=started, tables=tables, **about))
+    rows = [{"doc_id": doc_id, "text": text} for doc_id, text in texts.items()]
+    return publish(Warehouse.create(root), "b", {DOCUMENTS: rows})
 
 
 def citation(number: int, doc_id: str, quote: str, start: int) -> Citation:

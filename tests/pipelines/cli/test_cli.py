@@ -11,11 +11,10 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.cli import sources
-from quern.pipelines.cli.common import examples, load_settings, overriding
+from quern.pipelines.cli.common import examples
 from quern.schemas.settings.reading import setting_names
 from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
-from tests.hints import unknown_options
 
 COMMANDS = (
     "build",
@@ -141,15 +140,6 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
     assert done.stdout == ""
 
 
-def test_a_hint_is_held_to_the_options_of_the_command_that_it_names() -> None:
-    said = "quern: wait with --wait SECONDS, or `quern stage --wait 9`; `--set a=b`, `pip --no-deps`; a--b"
-    assert unknown_options(["vacuum", "-w", "WH"], said) == ["quern vacuum --wait"]
-    assert unknown_options(["rejects"], "quern: run `quern answers diff --out x`, `quern ask --set a=b`") == [
-        "quern answers diff --out"
-    ]
-    assert unknown_options(["build"], "a line of a document: --what") == []
-
-
 def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
     known, unknown = (
         {"question": "Which dredger did the Lady Orrin strike?"},
@@ -173,7 +163,6 @@ def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path
         (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
         (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
         (["diff", "-w", "{web}", "current", "current", "--table", "egdes"], "did you mean edges?"),
-        (["graph", "-w", "{web}", "--layer", "nods"], "did you mean nodes?"),
         (["stage", "clen", "-w", "{web}", "--build", "20991122T0600"], "did you mean clean?"),
         (["audit", "-w", "{web}", "--engine", "arow"], "did you mean arrow?"),
         (["build", "{corpus}", "-w", "{web}", "--engine", "sprak"], "did you mean spark?"),
@@ -185,19 +174,6 @@ def test_a_wrong_name_is_answered_with_the_one_that_was_meant(
 ) -> None:
     done = quern_here(*(a.format(web=mini_web, corpus=CORPUS / "pages") for a in arguments))
     assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
-
-
-def test_help_names_the_choices(quern_here: Quern) -> None:
-    def shown(command: str) -> str:
-        return " ".join(quern_here(command, "--help").stdout.split())
-
-    assert "auto, local, spark, ray (engine.engine)" in shown("build")
-    assert ".html, .htm, .xhtml, .jsonl" in shown("ingest")
-    assert "host, domain, prefix (crawl.scope)" in shown("crawl")
-    assert "How chunks are ranked: bm25, d2q" in shown("ask")
-    assert "page, query, " in shown("show")
-    assert "publish; `quern steps`" in shown("stage")
-    assert "One of: host, domain, prefix." in quern_here("settings").stdout
 
 
 @pytest.mark.parametrize(
@@ -250,11 +226,6 @@ def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
     for command in (["estimate"], ["evaluate", CORPUS / "questions.jsonl"]):
         assert "is no warehouse" in quern_here(*command).stderr
     assert "alce.json cannot be read" in quern_here("evaluate", "--answers", "alce.json").stderr
-
-
-def test_names_of_fields_may_be_given_one_by_one() -> None:
-    chosen = load_settings(None, overriding(None, ["text=body", "doc_id=id, title = Name of it"]))
-    assert chosen.ingest.names == {"text": "body", "doc_id": "id", "title": "Name of it"}
 
 
 def test_an_estimate_needs_no_warehouse(tmp_path: Path, quern_here: Quern) -> None:
@@ -312,13 +283,6 @@ def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(
     assert page["to"]["documents"] == [chunk["from"]["document"]]
     assert "<" in str(page["row"]["body"])
     assert "row:" in quern_here("show", "node", key, "-w", mini_web).stdout
-
-
-def test_a_rejected_page_says_why(mini_web: Path, quern_here: Quern) -> None:
-    key = "https://harbour-courier.example/sections/index.html"
-    page = json.loads(quern_here("show", "page", key, "-w", mini_web, "--json").stdout)
-    assert page["to"]["documents"] == []
-    assert page["to"]["rejects"][0]["reason"] == "no_text"
 
 
 def test_without_java_spark_is_refused_with_the_command_that_installs_it(

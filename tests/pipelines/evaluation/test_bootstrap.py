@@ -37,7 +37,7 @@ def test_a_difference_is_paired() -> None:
     assert apart.high[0] == pytest.approx(0.1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(0.55, 0.99))
 def test_an_interval_holds_the_mean_and_grows_with_confidence(values: list[float], confidence: float) -> None:
     column = np.array(values)[:, None]

@@ -1,16 +1,16 @@
-"""Judgements, topics and runs of TREC and BEIR: read, measured and written."""
+"""Judgements and topics of TREC and BEIR: read and measured."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
+import ir_measures
 import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
-from quern.pipelines.evaluation.trec import TrecError, read_qrels, read_run, read_topics
+from quern.pipelines.evaluation.trec import TrecError, read_qrels, read_topics
 from quern.schemas.settings import Settings
 from tests.conftest import Quern
 
@@ -67,12 +67,10 @@ def figures(quern_here: Quern, *arguments: object) -> dict[str, dict[str, float]
 def test_a_folder_of_beir_is_ingested_and_measured(
     beir: Path, warehouse: Path, quern_here: Quern, tmp_path: Path
 ) -> None:
-    out = tmp_path / "bm25.run"
-    found = figures(quern_here, "-w", warehouse, "--beir", beir, "--recipes", "bm25", "--run-out", out)["bm25"]
+    found = figures(quern_here, "-w", warehouse, "--beir", beir, "--recipes", "bm25", "--trec", tmp_path)["bm25"]
     assert (found["questions"], found["recall@2"], found["ndcg@10"], found["mrr"]) == (2, 1.0, 1.0, 1.0)
-    assert {(hit.query_id, hit.doc_id) for hit in read_run(out)} >= {("1", "clock"), ("2", "ferry")}
-    again = figures(quern_here, "--beir", beir, "--run", out)["bm25"]
-    assert again == found
+    run = ir_measures.read_trec_run(str(tmp_path / "bm25.run"))
+    assert {(hit.query_id, hit.doc_id) for hit in run} >= {("1", "clock"), ("2", "ferry")}
 
 
 def test_topics_and_judgements_of_trec_are_those_of_beir(
@@ -82,23 +80,8 @@ def test_topics_and_judgements_of_trec_are_those_of_beir(
     qrels.write_text("1 0 clock 2\n1 0 tower 1\n1 0 bread 0\n2 0 ferry 1\n", "utf-8")
     topics.write_text(TOP, "utf-8")
     chosen = ("-w", warehouse, "--recipes", "bm25,dense")
-    runs = tmp_path / "runs"
-    found = figures(quern_here, *chosen, "--qrels", qrels, "--topics", topics, "--run-out", runs)
+    found = figures(quern_here, *chosen, "--qrels", qrels, "--topics", topics)
     assert found == figures(quern_here, *chosen, "--beir", beir)
-    assert sorted(path.name for path in runs.iterdir()) == ["bm25.run", "dense.run"]
-    several = quern_here("evaluate", *map(str, chosen), "--beir", beir, "--run-out", tmp_path / "both.run")
-    assert several.returncode == 2
-    assert "choose one with --recipes" in several.stderr
-
-
-def test_grades_weigh_what_a_run_ranks(quern_here: Quern, tmp_path: Path) -> None:
-    qrels, run = tmp_path / "qrels.txt", tmp_path / "mine.run"
-    qrels.write_text("1 0 a 3\n1 0 b 1\n2 0 c 1\n", "utf-8")
-    run.write_text("1 Q0 b 1 9.5 mine\n1 Q0 a 2 9.0 mine\n9 Q0 c 1 1 mine\n", "utf-8")
-    found = figures(quern_here, "--qrels", qrels, "--run", run, "--k", "1,10")["mine"]
-    gain = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
-    assert found["ndcg@10"] == pytest.approx(gain / 2, abs=1e-4)
-    assert (found["recall@1"], found["recall@10"], found["mrr"], found["questions"]) == (0.25, 0.5, 0.5, 2)
 
 
 def test_topics_are_read_in_each_form(tmp_path: Path) -> None:
@@ -121,9 +104,6 @@ WRONG = [
     (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": 2}\n', ":2: a topic needs an id and a text"),
     (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": \n', ":2: the topic is no object of JSON"),
     (read_topics, "<top>\n<num> 1\n<title> Who?\n", ":1: the topic has no </top>"),
-    (read_run, "1 Q0 a 1 0.5 x\n1 Q0 b 2 nan x\n", ":2: a hit is"),
-    (read_run, "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n", ":2: the query has this document already"),
-    (read_run, "1 a 0.5\n", ":1: a hit is"),
 ]
 
 
@@ -137,9 +117,9 @@ def test_a_line_that_is_none_of_its_kind_is_named(tmp_path: Path, read: object, 
 
 
 def test_what_is_missing_on_the_command_line_is_said(quern_here: Quern, tmp_path: Path) -> None:
-    for arguments in (["--qrels", "q.txt"], ["--run", "x.run"], [], ["q.jsonl", "--beir", "folder"]):
+    for arguments in (["--qrels", "q.txt"], [], ["q.jsonl", "--beir", "folder"]):
         done = quern_here("evaluate", "-w", tmp_path, *arguments)
         assert done.returncode == 2
         assert "name what is measured" in done.stderr, arguments
-    done = quern_here("evaluate", "--qrels", tmp_path / "gone.txt", "--run", tmp_path / "x.run")
+    done = quern_here("evaluate", "-w", tmp_path, "--qrels", tmp_path / "gone.txt", "--topics", tmp_path / "t.tsv")
     assert "gone.txt cannot be read" in done.stderr

@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 import quern
-from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.stage_writers import StageWriter
-from quern.schemas.settings import Settings
+from quern.indexes.catalog import Warehouse
 from quern.schemas.tables import DOCUMENTS
 from tests.conftest import Quern
+from tests.tables import publish
 
 FIRST, SECOND, THIRD = "20240630T020000000", "20240701T020000000", "20240702T020000000"
 MILL = {"mill": ("The mill", "It grinds rye."), "quay": ("The quay", "It is wet."), "dyke": (None, "It holds.")}
 
 
-def publish(warehouse: Warehouse, build_id: str, told: dict[str, tuple[str | None, str]]) -> None:
+def documents(warehouse: Warehouse, build_id: str, told: dict[str, tuple[str | None, str]]) -> None:
     """A build of documents alone."""
-    lists = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    with StageWriter(warehouse.stages / "documents" / f"{build_id}.parquet", DOCUMENTS) as writer:
-        for key, (title, text) in told.items():
-            at = {"doc_id": key, "page_url": f"doc:{key}", "url": f"https://a.example/{key}"}
-            row = {**at, "title": title, "text": text, "digest": text, **lists}
-            writer.write(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS.schema))
-    parent = warehouse.manifest() if warehouse.current_id() else None
-    manifest = Manifest(
-        build_id=build_id,
-        parent=parent.build_id if parent else None,
-        started_at=datetime.now(UTC),
-        source="test",
-        tables={"documents": warehouse.pin(writer.stage(), parent)},
-        jobs=[],
-        audit=[],
-        settings=Settings().model_dump(),
-    )
-    warehouse.publish(manifest)
+    rows = [
+        {"doc_id": key, "page_url": f"doc:{key}", "url": f"https://a.example/{key}"}
+        | {"title": title, "text": text, "digest": text}
+        for key, (title, text) in told.items()
+    ]
+    publish(warehouse, build_id, {DOCUMENTS: rows})
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse = Warehouse.create(tmp_path_factory.mktemp("diff") / "wh")
-    publish(warehouse, FIRST, MILL)
-    publish(warehouse, SECOND, MILL)
+    documents(warehouse, FIRST, MILL)
+    documents(warehouse, SECOND, MILL)
     gone = {key: value for key, value in MILL.items() if key != "dyke"}
-    publish(warehouse, THIRD, gone | {"mill": ("The old mill", "It grinds rye."), "lock": ("The lock", "It opens.")})
+    documents(warehouse, THIRD, gone | {"mill": ("The old mill", "It grinds rye."), "lock": ("The lock", "It opens.")})
     return warehouse.root
 
 

@@ -1,39 +1,29 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from quern.indexes.catalog import Manifest, Snapshot, Warehouse
-from quern.indexes.stage_writers import StageWriter
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.rejects import RejectsError, Wanted, rows, summary
 from quern.schemas.tables import PAGES, REJECTS
+from tests.tables import publish
 
 Reject = tuple[str, str, str]
 
 
 def snapshot_of(root: Path, rejects: list[Reject]) -> Snapshot:
     """A published snapshot of eight pages (four of them documents) that holds these rejects: job, key, reason."""
-    warehouse = Warehouse.create(root)
-    page = {"content_type": "text/html", "body": b"", "source_file": "", "digest": ""}
-    with StageWriter(warehouse.stages / "pages" / "1.parquet", PAGES) as pages:
-        pages.write(pa.RecordBatch.from_pylist([page | {"url": str(i)} for i in range(8)], schema=PAGES.schema))
-    with StageWriter(warehouse.stages / "rejects" / "1.parquet", REJECTS) as writer:
-        for job, key, reason in rejects:
-            row = {"job": job, "key": key, "reason": reason, "detail": f"why\n{key}", "build_id": "1"}
-            writer.write(pa.RecordBatch.from_pylist([row], schema=REJECTS.schema))
-    tables = {stage.table.name: warehouse.pin(stage, None) for stage in (pages.stage(), writer.stage())}
+    rows = [
+        {"job": job, "key": key, "reason": reason, "detail": f"why\n{key}", "build_id": "1"}
+        for job, key, reason in rejects
+    ]
     jobs = [{"job": "ingest", "rows_in": 9}, {"job": "clean", "rows_in": 8}]
-    now = datetime.now(UTC)
-    warehouse.publish(
-        Manifest(build_id="1", parent=None, started_at=now, source="", tables=tables, jobs=jobs, audit=[], settings={})
-    )
-    return warehouse.snapshot()
+    tables = {PAGES: [{"url": str(i)} for i in range(8)], REJECTS: rows}
+    return publish(Warehouse.create(root), "1", tables, jobs=jobs)
 
 
 @pytest.fixture

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
-from quern.indexes.stage_writers import StageWriter
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import _print_row as print_found
@@ -24,6 +21,7 @@ from quern.schemas.settings import IngestSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
 from tests.jobs.pages.archived import http, put, warc
+from tests.tables import publish
 
 HERE = "http://x.example/a"
 Rows = list[dict[str, Any]]
@@ -32,10 +30,10 @@ Make = Callable[..., Snapshot]
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Make:
-    """Make a snapshot of the given rows; strings that are not given are empty, other values null."""
+    """Make a snapshot of the given rows."""
 
     def make(**rows: Rows) -> Snapshot:
-        return snapshot_of(Warehouse.create(tmp_path / "warehouse"), rows, "")
+        return snapshot_of(Warehouse.create(tmp_path / "warehouse"), "", **rows)
 
     return make
 
@@ -70,8 +68,7 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
 def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
     snapshot: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m", **lists} for d in ("d1", "d2")]
+    documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m"} for d in ("d1", "d2")]
     ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
     words = {"subject": "Mercury", "relation": "has", "object": "no \x1b[2Jmoon"}
     triplets = [{"triplet_id": f"t{n}", "chunk_id": f"d{n}-0", "doc_id": f"d{n}", **words, **ends} for n in (1, 2)]
@@ -92,19 +89,14 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
 
 
 def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
-    documents = [
-        {"doc_id": d, "page_url": f"doc:{d}", "url": HERE}
-        | {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-        for d in ("p1", "p2")
-    ]
+    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": HERE} for d in ("p1", "p2")]
     with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
         show(snapshot(documents=documents), "page", HERE)
 
 
 def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
     image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
-    document = {"doc_id": "d", "images": [], "metadata": [], "metadata_from": [], "personal_data": []}
-    made = snapshot(documents=[document], images=[image | {"place": 1, "digest": ""}])
+    made = snapshot(documents=[{"doc_id": "d"}], images=[image | {"place": 1}])
     listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
     assert show(made, "document", "d")["to"] == {"images": [listed]}
     image |= {"place": 1, "digest": ""}
@@ -129,7 +121,7 @@ def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: s
     add_pages(warehouse, [path], load_settings(None, ["engine.engine=local"]))
     (part,) = page_store(warehouse).parts()
     rows = [row for batch in part.batches("pages") for row in batch.to_pylist()]
-    made = with_source(warehouse, rows, PAGE_STORE)
+    made = snapshot_of(warehouse, PAGE_STORE, pages=rows)
     found = original_of(made, "http://x.example/b")
     assert found.head + found.block in content
     assert (found.block, b"x.example/b" in found.head) == (block, True)
@@ -145,12 +137,13 @@ def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: s
 def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path, named: str) -> None:
     put(tmp_path / "in" / "w.warc", warc((HERE, http(b"<p>x</p>"), "2024-05-06T00:00:00Z"))[0])
     row = {"url": HERE, "body": b"<p>x</p>", "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}
-    made = with_source(Warehouse.create(tmp_path / "warehouse"), [row], str(tmp_path / named))
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row])
     assert original_of(made, HERE).block == http(b"<p>x</p>")
 
 
 def test_a_page_that_no_archive_holds_has_no_record(tmp_path: Path) -> None:
-    made = with_source(Warehouse.create(tmp_path / "wh"), [{"url": HERE, "body": b"x", "source_file": "a.html"}], "in")
+    page = {"url": HERE, "body": b"x", "source_file": "a.html"}
+    made = snapshot_of(Warehouse.create(tmp_path / "wh"), "in", pages=[page])
     with pytest.raises(NotInSnapshotError, match=r"was read from a\.html, which is no archive"):
         original_of(made, HERE)
 
@@ -159,15 +152,14 @@ def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Pa
     text = "The tide turned.\nHigh water is at nine. The tide turned."
     page = b"<p>The tide turned.</p><p>High water is <i>at nine</i>. The tide turned.</p>"
     put(tmp_path / "in" / "w.warc", warc((HERE, http(page), "2024-05-06T00:00:00Z"))[0])
-    lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     chunk = {"doc_id": "d:1", "token_count": 4, "vector": [0.0] * 384}
     spans = enumerate([(0, 16), (17, 39), (30, 56)])
     rows: dict[str, Rows] = {
         "pages": [{"url": HERE, "body": page, "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}],
-        "documents": [{"doc_id": "d:1", "page_url": HERE, "text": text} | lists],
+        "documents": [{"doc_id": "d:1", "page_url": HERE, "text": text}],
         "chunks": [{"chunk_id": f"d:1-{n}", "start": start, "end": end} | chunk for n, (start, end) in spans],
     }
-    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), rows, str(tmp_path / "in"))
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / "in"), **rows)
     found = show(made, "citation", "d:1:17-39")
     assert found["row"]["quote"] == "High water is at nine."
     assert found["row"]["sentences"] == ["High water is at nine."]
@@ -183,38 +175,17 @@ def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Pa
 def test_a_citation_of_a_table_names_its_line_and_no_character_of_the_file(tmp_path: Path) -> None:
     text = "High water is at nine."
     page = {"url": "doc:d:1", "body": b'{"text": "High water is at nine."}', "content_type": "application/json"}
-    document = {"doc_id": "d:1", "page_url": "doc:d:1", "text": text, "images": [], "metadata": []}
-    document |= {"metadata_from": [], "personal_data": []}
+    document = {"doc_id": "d:1", "page_url": "doc:d:1", "text": text}
     for file, said in (("tides.csv", "line"), ("tides.parquet", "row")):
-        rows: dict[str, Rows] = {
-            "pages": [page | {"source_file": file, "warc_offset": 7}],
-            "documents": [document],
-            "chunks": [],
-        }
-        made = snapshot_of(Warehouse.create(tmp_path / said), rows, "in")
+        pages = [page | {"source_file": file, "warc_offset": 7}]
+        made = snapshot_of(Warehouse.create(tmp_path / said), "in", pages=pages, documents=[document], chunks=[])
         found = show(made, "citation", "d:1:0-10")["from"]
         assert (found["file"], found[said]) == (file, 7)
         assert found["characters of the row"] == "10 to 20"
         assert "characters" not in found
 
 
-def with_source(warehouse: Warehouse, pages: Rows, source: str) -> Snapshot:
-    """A snapshot of `pages` that were read from `source`."""
-    return snapshot_of(warehouse, {"pages": pages}, source)
-
-
-def snapshot_of(warehouse: Warehouse, rows: dict[str, Rows], source: str) -> Snapshot:
-    versions: dict[str, TableVersion] = {}
-    for name in dict.fromkeys(("pages", "documents", "rejects", *rows)):
-        path, schema = warehouse.stages / f"{name}.parquet", TABLES[name].schema
-        empty = {f.name: "" if pa.types.is_string(f.type) and not f.nullable else None for f in schema}
-        with StageWriter(path, TABLES[name]) as writer:
-            for row in rows.get(name, []):
-                writer.write(pa.RecordBatch.from_pylist([empty | row], schema=schema))
-        file = str(path.relative_to(warehouse.root))
-        versions[name] = TableVersion(kind="staged", version=1, rows=len(rows.get(name, [])), digest="", file=file)
-    started = datetime(2024, 5, 6, tzinfo=UTC)
-    manifest = Manifest(
-        build_id="b", parent=None, started_at=started, source=source, tables=versions, jobs=[], audit=[], settings={}
-    )
-    return Snapshot(warehouse, manifest)
+def snapshot_of(warehouse: Warehouse, source: str, **rows: Rows) -> Snapshot:
+    """A snapshot of rows that were made of `source`."""
+    names = dict.fromkeys(("pages", "documents", "rejects", *rows))
+    return publish(warehouse, "b", {TABLES[name]: rows.get(name, []) for name in names}, source=source)

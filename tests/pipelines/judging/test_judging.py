@@ -6,8 +6,6 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_nam
 from quern.pipelines.judging.people import agreed, known, packaged, read_people
 from quern.pipelines.judging.rows import JudgeError, statements_of
 from tests.conftest import Quern, read_jsonl
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Said, Serve
 from tests.pipelines.answers.views.sample_answers import ANSWERS
 
 ROWS: list[dict[str, Any]] = [
@@ -43,17 +41,6 @@ ROWS: list[dict[str, Any]] = [
 def written(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Script], Endpoint]]:
-    with ExitStack() as running:
-        yield lambda script: running.enter_context(Endpoint(script).running())
-
-
-def by(endpoint: Endpoint) -> list[str]:
-    chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 1}
-    return [word for name, value in chosen.items() for word in ("--set", f"generator.{name}={value}")]
 
 
 def prompt(body: dict[str, Any]) -> str:
@@ -125,7 +112,7 @@ def test_of_two_files_the_answers_nearer_to_the_gold_answer_are_preferred(tmp_pa
 
 
 def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_believed_is_remembered(
-    tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+    tmp_path: Path, quern_here: Quern, serve: Serve
 ) -> None:
     def script(number: int, body: dict[str, Any]) -> Said:
         if "whether the answer says all that belongs" in prompt(body):
@@ -138,7 +125,7 @@ def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_beli
 
     endpoint, file = serve(script), written(tmp_path / "answers.jsonl", ROWS)
     names = "comprehensiveness,clarity,relevance,coherence"
-    arguments = ("judge", file, "--out", tmp_path / "out", "--judges", names, *by(endpoint))
+    arguments = ("judge", file, "--out", tmp_path / "out", "--judges", names, *endpoint.options())
     done = quern_here(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     tree = json.loads(done.stdout)
@@ -161,7 +148,7 @@ def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_beli
 
 
 def test_a_model_that_prefers_a_place_and_not_an_answer_is_found_out_and_scored_against_people(
-    tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+    tmp_path: Path, quern_here: Quern, serve: Serve
 ) -> None:
     endpoint = serve(lambda number, body: Said(json.dumps({"reason": "the first", "preference": -1})))
     question = {"question": "Who paid?", "gold_answer": "The harbour."}
@@ -173,7 +160,7 @@ def test_a_model_that_prefers_a_place_and_not_an_answer_is_found_out_and_scored_
     other = written(tmp_path / "other.jsonl", [{**ROWS[0], "response": "It cost a lot."}])
     done = quern_here(
         *("judge", mine, "--against", other, "--out", tmp_path / "out", "--judges", "prefer_overall", "--json"),
-        *("--people", people, *by(endpoint)),
+        *("--people", people, *endpoint.options()),
     )
     assert done.returncode == 0, done.stderr
     tree = json.loads(done.stdout)
@@ -241,22 +228,10 @@ def test_the_figures_of_agreement_are_of_the_judges_as_they_are() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_the_report_fits_and_is_accessible(tmp_path: Path, quern_here: Quern, width: int, scheme: str) -> None:
-    browsing = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    from axe_playwright_python.sync_playwright import Axe
+    from tests.pipelines.answers.views.test_report_in_browser import shown
 
-    from tests.pipelines.answers.views.test_report_in_browser import CHROMIUM, visit
-
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
     file = written(tmp_path / "answers.jsonl", ROWS)
     other = written(tmp_path / "other.jsonl", [{**row, "response": "It rained."} for row in ROWS])
     assert quern_here("judge", file, "--against", other, "--out", tmp_path).returncode == 0
-    with browsing.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        seen = visit(browser, tmp_path / "index.html", width, color_scheme=scheme)
-        assert seen.page.locator("svg").count() >= 4
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert Axe().run(seen.page).violations_count == 0
-        assert seen.page.title() != "ran"
-        assert (seen.said, seen.asked) == ([], [(tmp_path / "index.html").as_uri()])
-        browser.close()
+    with shown(tmp_path / "index.html", width, scheme) as page:
+        assert page.locator("svg").count() >= 4

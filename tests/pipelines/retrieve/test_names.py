@@ -13,9 +13,8 @@ from quern.indexes.lexical import LexicalIndex, Scored, in_order
 from quern.jobs.text.search_form import SearchForm
 from quern.pipelines.retrieve import shared_names
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.names import names
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.shared_names import left_over, with_shared_names
+from quern.pipelines.retrieve.shared_names import left_over, names, with_shared_names
 from quern.pipelines.retrieve.sole_holders import surfaced
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.settings.reading import load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -40,7 +40,6 @@ def random_graph(draw: np.random.Generator, nodes: int, chunks: int, neighbours:
     return graph
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     nodes=st.integers(1, 25),

@@ -9,7 +9,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.query import sources_of
 from quern.schemas.answers import Question
 from quern.schemas.settings.reading import load_settings
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 
 QUESTION = "Who cut the ribbon of Tollen Bridge?"
 
@@ -35,8 +35,7 @@ def test_a_model_that_invents_fifty_addresses_is_held_to_those_asked_for_and_eac
     searcher: Searcher,
 ) -> None:
     with Endpoint(says).running() as endpoint:
-        chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 0}
-        overrides = [*(f"generator.{name}={value}" for name, value in chosen.items()), "sourcing.names=3"]
+        overrides = [*endpoint.overrides(retries=0), "sourcing.names=3"]
         mine = Searcher(searcher.snapshot, load_settings(overrides=overrides, base=searcher.settings))
         (found,) = sources_of(mine, [Question(query_id="q", question=QUESTION)])
     named = {s.site: s for s in found.sources if "generator" in s.proposed_by}

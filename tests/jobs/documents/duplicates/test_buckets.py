@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.documents.duplicates.buckets import PairRule
@@ -36,7 +36,6 @@ def expected(rule: PairRule, buckets: list[int]) -> set[tuple[int, int]]:
 
 
 @given(rules, sizes)
-@settings(deadline=None)
 def test_pairs_are_those_of_the_rule_each_once(rule: PairRule, buckets: list[int]) -> None:
     earlier, later = rule.pairs(keys_of(buckets))
     found = list(zip(earlier.tolist(), later.tolist(), strict=True))

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import time
 
-import pytest
-from lxml.etree import XPath
-from lxml.html import fromstring
-
 from quern.jobs.documents.html.parse import parse_page
 from quern.jobs.documents.html.texts import Holders
 
 _PAGE = """<div><p hidden class="date">a <b rel="author">b</b></p><p hidden="until-found">c</p>
 <span class="byline" rel="author">d</span><i class="updated">e</i><p class="author">f</p></div>"""
-
-
-@pytest.mark.parametrize(
-    ("attributes", "path"),
-    [
-        (["hidden"], "descendant::*[@hidden]"),
-        (["hidden[. != 'until-found']"], "descendant::*[@hidden != 'until-found']"),
-        (
-            ["rel[. = 'author']", "class[contains(., 'date')]"],
-            "descendant::*[@rel='author' or contains(@class, 'date')]",
-        ),
-        (["rel", "class"], "descendant::*[@rel or @class]"),
-        (["itemprop", "role"], "descendant::*[@itemprop or @role]"),
-    ],
-)
-def test_holders_of_attributes_are_those_of_a_predicate_each_once_and_in_order(
-    attributes: list[str], path: str
-) -> None:
-    tree = fromstring(_PAGE)
-    assert Holders(*attributes)(tree) == XPath(path)(tree)
 
 
 def test_very_many_holders_are_found_at_once() -> None:

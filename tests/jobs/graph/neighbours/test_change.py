@@ -58,20 +58,20 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
             assert first(full, plan.k) == (truth.positions.tolist(), truth.similarities.tolist())
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.booleans(), st.integers(1, 4), st.integers(0, 3))
 def test_nights_end_with_the_neighbours_of_a_full_search(seed: int, coarse: bool, k: int, spare: int) -> None:
     nights(seed, coarse, Plan(k=k, spare=spare), partitioned=False)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.booleans(), st.integers(1, 4), st.integers(0, 3))
 def test_partitioned_nights_end_with_those_of_a_full_search(seed: int, coarse: bool, k: int, spare: int) -> None:
     plan = Plan(k=k, spare=spare, exact_below=0, partitions=9, recall=0.8, sample=30)
     nights(seed, coarse, plan, partitioned=True)
 
 
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(st.integers(0, 10_000))
 def test_edges_of_nights_by_partitions_are_those_of_a_full_run(seed: int) -> None:
     """Nodes come, go, change, become and cease to be duplicates; settings change and change back."""

@@ -5,26 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quern.jobs.graph.neighbours.edges import DistinctVectors, Edges, expand
 from quern.jobs.graph.neighbours.ranking import Prints, matches
 
 
 def prints(*halves: tuple[int, int]) -> Prints:
     return np.array(halves, dtype=np.uint64).reshape(-1, 2)
-
-
-@pytest.mark.parametrize(
-    ("of", "first", "members", "start"),
-    [
-        (prints(), [], [], [0]),
-        (prints((9, 1), (2, 1), (5, 1)), [0, 1, 2], [0, 1, 2], [0, 1, 2, 3]),
-        (prints((9, 1), (2, 1), (9, 1), (2, 1), (5, 5)), [0, 1, 4], [0, 2, 1, 3, 4], [0, 2, 4, 5]),
-        (prints((9, 1), (9, 2), (2, 1), (9, 1), (9, 2)), [0, 1, 2], [0, 3, 1, 4, 2], [0, 2, 4, 5]),
-    ],
-)
-def test_nodes_of_one_print_are_a_group(of: Prints, first: list[int], members: list[int], start: list[int]) -> None:
-    distinct = DistinctVectors.of(of)
-    assert (distinct.first.tolist(), distinct.members.tolist(), distinct.start.tolist()) == (first, members, start)
 
 
 @pytest.mark.parametrize(
@@ -50,18 +35,3 @@ def test_many_vectors_are_known_in_any_order() -> None:
     last, tonight = drawn.permutation(3000)[:2000], drawn.permutation(3000)[:2500]
     place = {int(row): at for at, row in enumerate(last)}
     assert matches(both[tonight], both[last]).tolist() == [place.get(int(row), -1) for row in tonight]
-
-
-def test_repeated_vectors_offer_no_more_nodes_than_can_be_wanted() -> None:
-    """Of 40 groups of 50 nodes each, all neighbours of all, a node gets what a full sort gives it."""
-    distinct = DistinctVectors.of(prints(*((g, 1) for g in range(40) for _ in range(50))))
-    source, target = np.divmod(np.arange(1600), 40)
-    similarity = np.round(np.cos((source - target) / 9.0), 2).astype(np.float32)  # Ties among them.
-    found = expand(distinct, Edges.ordered(source, target, similarity), 60)
-    assert len(found.source) < 2000 * 220
-    group = np.arange(2000) // 50
-    for node in (0, 777, 1999):
-        others = np.delete(np.arange(2000), node)
-        score = np.round(np.cos((group[node] - group[others]) / 9.0), 2).astype(np.float32)
-        expected = others[np.lexsort((others, -score))][:59]
-        assert found.target[found.source == node][:59].tolist() == expected.tolist()

@@ -30,11 +30,6 @@ def by_full_search(vectors: Floats, k: int = 3) -> list[object]:
     return [near.positions.tolist(), near.similarities.tolist()]
 
 
-def test_codes_find_the_neighbours_of_a_full_search() -> None:
-    vectors = unit(700, 48, 1)
-    assert found(vectors) == by_full_search(vectors)
-
-
 @pytest.mark.parametrize(("threads", "columns"), [(1, 32), (2, 64), (3, 200), (2, 4096)])
 def test_blocks_and_threads_change_nothing(threads: int, columns: int) -> None:
     vectors = unit(650, 32, 2)
@@ -50,12 +45,6 @@ def test_crowds_within_the_margin_of_codes_are_told_apart(monkeypatch: pytest.Mo
     monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_LEAST_WAITING", 100)
     monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_WAITING", 0)
     assert found(vectors, columns=256) == expected
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3])
-def test_few_vectors_have_few_neighbours(rows: int) -> None:
-    vectors = unit(rows, 4, 4)
-    assert found(vectors, k=5) == by_full_search(vectors, k=5)
 
 
 def test_products_of_integers_are_exact_up_to_the_largest() -> None:

@@ -100,7 +100,7 @@ def test_a_reply_that_contradicts_itself_is_asked_for_again_and_texts_are_no_ins
 PASSAGES = st.sampled_from([HALL, FERRY, DATED, Passage(""), Passage("三百六十人参加。", "会议")])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(PASSAGES, max_size=4), st.text())
 def test_every_statement_has_a_score_that_neither_order_nor_repetition_of_texts_changes(
     passages: list[Passage], statement: str

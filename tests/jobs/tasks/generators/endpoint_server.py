@@ -176,10 +176,22 @@ class Endpoint:
             self.stop()
             thread.join()
 
+    def overrides(self, **settings: Any) -> list[str]:
+        """The settings of a generator that asks it."""
+        chosen = {"kind": "openai", "model": MODEL, "url": self.url, "retries": 1, **settings}
+        return [f"generator.{name}={value}" for name, value in chosen.items()]
+
+    def options(self, **settings: Any) -> list[str]:
+        """The same for the command line."""
+        return [word for setting in self.overrides(**settings) for word in ("--set", setting)]
+
     def stop(self) -> None:
         """No further connection is taken; those that stand stay until they are used again."""
         self._server.shutdown()
         self._server.server_close()
+
+
+Serve = Callable[[Script], Endpoint]  # The fixture `serve`.
 
 
 def completion(said: Said) -> dict[str, Any]:

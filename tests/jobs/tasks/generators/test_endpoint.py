@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,8 @@ from quern.jobs.tasks.generators.endpoint import EndpointBackend, portable
 from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from quern.schemas.tables import REJECTS, TIMESTAMP, Table
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
-
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
-Serve = Callable[[Script], Endpoint]
+from tests.conftest import Staged
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Serve, pairs_json, passage_of, well
 
 CHUNKS = Table(
     "chunks",
@@ -57,20 +55,6 @@ def chunks(count: int) -> list[dict[str, Any]]:
         }
         for n in range(count)
     ]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    running = []
-
-    def start(script: Script) -> Endpoint:
-        context = Endpoint(script).running()
-        running.append(context)
-        return context.__enter__()
-
-    yield start
-    for context in running:
-        context.__exit__(None, None, None)
 
 
 def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
@@ -218,16 +202,6 @@ def test_pairs_that_stay_ungrounded_are_rejects_beside_the_good_ones_and_final(
     assert len(endpoint.asked) == 2
 
 
-def test_a_prompt_that_the_endpoint_refuses_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
-    too_long = Said("This model's maximum context length is 64 tokens", status=400)
-    endpoint = serve(lambda n, body: too_long if "1702" in passage_of(body) else well(n, body))
-    rows = written(run, staged(CHUNKS, chunks(4)), of(endpoint, concurrency=1))
-    assert {r["chunk_id"] for r in rows} == {"c00", "c01", "c03"}
-    ((key, reason, detail),) = rejected(run)
-    assert (key, reason) == ("c02", "no_reply")
-    assert "maximum context length" in detail
-
-
 def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
     endpoint = serve(lambda n, body: replace(well(n, body), seconds=1.0 if "1701" in passage_of(body) else 0))
     rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, timeout=0.2, tries=2))
@@ -292,13 +266,6 @@ def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
         assert [(key, reason) for key, reason, _ in rejected(night)] == [("c01", "no_reply")]
     # The first night had two others to answer, the second none: only a request of our own tells.
     assert endpoint.probed >= 1
-
-
-def test_an_endpoint_that_fails_at_the_very_end_stops_the_job(run: Run, staged: Staged, serve: Serve) -> None:
-    endpoint = serve(lambda n, body: Said("down", status=503) if n >= 4 else well(n, body))
-    endpoint.probe = Said("down", status=503)
-    with pytest.raises(GeneratorError, match=r"HTTP 503: down.* 4 rows"):
-        written(run, staged(CHUNKS, chunks(6)), of(endpoint, concurrency=1, tries=1))
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from quern.jobs.engines import RayEngine
 from quern.jobs.tasks.conversation import probability
 from quern.jobs.tasks.generators.backends import make_backend
-from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.contract import GeneratorError, Request
 from quern.jobs.tasks.generators.gguf import GgufBackend, _describe
 from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-from tests.jobs.tasks.generators.test_local import SCHEMA
+from tests.jobs.tasks.generators.test_local import SCHEMA, asked
 
 pytestmark = pytest.mark.torch
 
@@ -31,11 +31,6 @@ def backend() -> GgufBackend:
     assert isinstance(chosen, GgufBackend)
     chosen.prepare()
     return chosen
-
-
-def asked(backend: GgufBackend, *texts: str, schema: dict[str, Any] | None = None) -> dict[int, Reply]:
-    requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
-    return {reply.row: reply for reply in backend.replies(requests, schema or SCHEMA)}
 
 
 def test_replies_of_a_batch_are_held_to_the_schema_and_equal_those_of_one_prompt_alone(backend: GgufBackend) -> None:

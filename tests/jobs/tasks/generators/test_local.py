@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.contract import Backend, GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.local import LocalBackend
 from quern.jobs.tasks.generators.model_fingerprint import model_identity
 from quern.schemas.settings import GeneratorSettings
@@ -35,7 +35,7 @@ def settings(model: Path, **given: Any) -> GeneratorSettings:
     return GeneratorSettings(kind="local", model=str(model), **{**known, **given})
 
 
-def asked(backend: LocalBackend, *texts: str) -> dict[int, Reply]:
+def asked(backend: Backend, *texts: str) -> dict[int, Reply]:
     requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
     replies = list(backend.replies(requests, SCHEMA))
     assert len(replies) == len(texts)

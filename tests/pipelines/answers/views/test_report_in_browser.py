@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,6 +68,24 @@ def visit(browser: playwright.Browser, report: Path, width: int = 1280, **how: o
     page.on("request", lambda request: seen.asked.append(request.url))
     page.goto(report.as_uri())
     return seen
+
+
+@contextmanager
+def shown(path: Path, width: int, scheme: str) -> Iterator[playwright.Page]:
+    """A page in a browser of its own; in the end it must fit, be accessible, and have run and asked for nothing."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        seen = visit(browser, path, width, color_scheme=scheme)
+        yield seen.page
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert Axe().run(seen.page).violations_count == 0
+        assert seen.page.title() != "ran"
+        assert (seen.said, seen.asked) == ([], [path.as_uri()])
+        browser.close()
 
 
 @pytest.fixture

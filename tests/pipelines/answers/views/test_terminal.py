@@ -169,13 +169,6 @@ def test_color_only_adds_styles():
     assert [s.rstrip() for s in unstyled.splitlines()] == render_text(ANSWER, width=80, color=False).splitlines()
 
 
-@pytest.mark.parametrize("variable", ["NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS"])
-def test_the_environment_changes_nothing(monkeypatch, variable):
-    expected = [render_text(ANSWER, width=60, color=c) for c in (False, True)]
-    monkeypatch.setenv(variable, "dumb" if variable == "TERM" else "1")
-    assert [render_text(ANSWER, width=60, color=c) for c in (False, True)] == expected
-
-
 EVIL = "\x1b]0;owned\x07 \x1b[2J\x9b31m\x90 a\x00b\r\u202eevil\u2066 [bold]x[/bold] :smile: \ud800\x7f"
 
 

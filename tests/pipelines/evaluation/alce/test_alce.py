@@ -25,7 +25,7 @@ from quern.schemas.answers import Answer, Citation, Sentence
 from quern.schemas.settings import EntailmentSettings, Settings
 from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.pipelines.answers.test_gate import snapshot_of
 
 BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))
@@ -108,8 +108,7 @@ def test_marks_within_a_list_are_no_items_and_endless_runs_are_read_once() -> No
 def test_a_model_is_asked_about_a_sentence_once_whatever_is_measured_with_it(tmp_path: Path) -> None:
     asked = [EntailmentInput("Ida Thorne is the mayor.", [Passage(str(DOCS[0]["text"]))])]
     with Endpoint(lambda *_: Said(json.dumps({"score": 1.0, "entailed": True}))).running() as endpoint:
-        model = [f"generator.{k}" for k in ("kind=openai", f"model={MODEL}", f"url={endpoint.url}")]
-        settings = load_settings(None, [*model, "entailment.vectors=false"])
+        settings = load_settings(None, [*endpoint.overrides(), "entailment.vectors=false"])
         searcher = Searcher(snapshot_of(tmp_path), settings)
         for _ in range(2):
             with entailment_of(searcher) as entails:

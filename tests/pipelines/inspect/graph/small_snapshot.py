@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from quern.indexes.stages import Stage
-from quern.schemas.tables import CHUNKS, EDGES, NODES, Table
+from quern.schemas.tables import CHUNKS, EDGES, NODES
+from tests.conftest import Staged
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 # Chunks a, b of document d1, c of d2, alone of d3; two nodes each.
 EDGE_ROWS = [
     ("a-0", "a-1", "neighbour"),
@@ -39,7 +36,7 @@ class Small:
         ]
         edges = [{"source": s, "target": t, "kind": k, "rank": 0, "similarity": 0.5} for s, t, k in reversed(EDGE_ROWS)]
         self._stages = {
-            "chunks": staged(CHUNKS.with_dimension(1), [_filled(CHUNKS, row) for row in chunks]),
+            "chunks": staged(CHUNKS.with_dimension(1), chunks),
             "nodes": staged(NODES.with_dimension(1), nodes),
             "edges": staged(EDGES, edges),
         }
@@ -51,9 +48,3 @@ class Small:
 
     class manifest:  # noqa: N801 - stands for an attribute
         build_id = "small"
-
-
-def _filled(table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    """The row with something in every column that must not be empty."""
-    blank: dict[str, Any] = {"string": "", "int32": 0, "int64": 0}
-    return {f.name: None if f.nullable else blank.get(str(f.type)) for f in table.schema} | row

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from quern.pipelines.inspect.graph.structure import describe_graph
 from quern.schemas.tables import CHUNKS, EDGES, NODES
+from tests.conftest import Quern
 from tests.pipelines.inspect.graph.small_snapshot import Small, Staged
 
 
@@ -29,3 +31,10 @@ def test_a_graph_without_nodes_or_edges_has_figures(staged: Staged) -> None:
     }
     figures = describe_graph(empty, 3).figures  # type: ignore[arg-type]
     assert (figures["nodes"], figures["communities"]["number"], figures["kinds"]["all"]["edges"]) == (0, 0, 0)
+
+
+def test_the_command_describes_the_graph(mini_web: Path, quern_here: Quern) -> None:
+    figures = json.loads(quern_here("graph", "-w", mini_web, "--json").stdout)
+    assert figures["kinds"]["neighbour"]["edges"] >= figures["nodes"]
+    assert len(figures["hubs"]) == 5
+    assert "hubs: nodes that most edges lead to" in quern_here("graph", "-w", mini_web).stdout

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from quern.pipelines.inspect.graph.export import GraphError, draw_path, write_path
+from quern.pipelines.inspect.graph.path_picture import GraphError, draw_path, write_path
 from quern.schemas.answers import Answer, Hit, PathNode
 from tests.conftest import Quern
 
