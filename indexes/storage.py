@@ -103,7 +103,7 @@ def exclusive(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator[Non
 def beside_others(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator[None]:
     """Hold the lock file at `path` beside others that do so, which no holder of `exclusive` may have; as that."""
     until = time.monotonic() + seconds
-    with path.open("ab") as file:
+    with path.open("a+b") as file:  # NFS wants a shared lock of one who may read.
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -112,7 +112,10 @@ def beside_others(path: Path, busy: Exception, seconds: float = 0.0) -> Iterator
                 if seconds >= 0 and time.monotonic() >= until:
                     raise busy from None
             time.sleep(_POLL)
-        yield
+        try:
+            yield
+        finally:  # A process forked meanwhile holds the file too.
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextmanager

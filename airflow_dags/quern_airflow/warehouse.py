@@ -108,6 +108,8 @@ class Warehouse:
         """Arguments of the operator of one task, with what `tasks` says of it."""
         own: dict[str, Any] = dict(self.tasks.get(name, {}))
         engine = {"engine": own.pop("engine")} if "engine" in own else {}
+        if "pool" in own:  # The slots are those of the warehouse's pool.
+            settings.pop("pool_slots", None)
         return {
             "task_id": name,
             "options": {"warehouse": self.path, **(options or {}), **engine},

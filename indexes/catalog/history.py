@@ -19,7 +19,7 @@ from quern.indexes.catalog.stored import StoredSnapshots
 from quern.indexes.checksums import checksum, damage
 from quern.indexes.stage_writers import parquet_options
 from quern.indexes.stages import columns_in
-from quern.indexes.storage import void, write_whole
+from quern.indexes.storage import exclusive, void, write_whole
 from quern.schemas.tables.builds import BUILDS, Build
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,12 @@ class BuildHistory:
         pq.write_table(table, sink, **parquet_options(BUILDS.schema))
         content = sink.getvalue().to_pybytes()
         path = self._folder / f"{build.build_id}.{checksum(content)}.parquet"
-        write_whole(path, lambda temporary: void(temporary.write_bytes(content)))
-        for other in self.files(build.build_id):
-            if other != path:
-                other.unlink()
+        # Two steps of a build may fail at once. Beside the folder: readers of Parquet read all files in it.
+        with exclusive(self._folder.with_suffix(".lock"), TimeoutError(), -1.0):
+            write_whole(path, lambda temporary: void(temporary.write_bytes(content)))
+            for other in self.files(build.build_id):
+                if other != path:
+                    other.unlink(missing_ok=True)
         if self._store:
             self._store.put_history(path)
 

@@ -9,11 +9,14 @@ vectors than are held in memory: these lie on disk, with an index. 12 bytes per 
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +45,8 @@ class VectorIndexes(Protocol):
     def write(self, folder: Path, vectors: Floats) -> None:
         """Write the index of mapped vectors, shape (n, d), to a folder."""
 
-    def open(self, folder: Path, vectors: Floats) -> VectorIndex | None:
-        """The index in a folder; None where it finds too little."""
+    def open(self, folder: Path, vectors: Floats) -> VectorIndex:
+        """The index in a folder."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,15 @@ class Keyed:
 
 
 _NO_OWNER: Positions = np.empty(0, dtype=np.int64)
+
+
+def _nameless(shape: tuple[int, int]) -> Floats:
+    """Room for vectors in a temporary file that has no name any more and goes with the process."""
+    path = Path(tempfile.gettempdir()) / f"quern-vectors-{os.getpid()}-{uuid4().hex}"
+    try:
+        return mapped(path, np.float32, shape)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 class QueryGraph:
@@ -107,7 +119,8 @@ class QueryGraph:
             return Keyed(keys, vectors, owner, indexes.open(folder, vectors) if indexes else None)
 
         suffix = "index" if indexes else "vectors"
-        return self._files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
+        found = self._files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
+        return found or Keyed(keys, self._filled(_nameless, shape, name, key, keys), owner)
 
     def _filled(
         self, room: Callable[[tuple[int, int]], Floats], shape: tuple[int, int], name: str, key: str, keys: pa.Array

@@ -165,10 +165,11 @@ def lost_after(engine: str, address: str, seconds: float, every: float = 10.0) -
 
     An engine whose master is gone may wait for it without a word; one that is started again in time is no fault.
     """
-    answered = looked = time.monotonic()
+    looked = time.monotonic()
+    silent_since: float | None = None
 
     def look() -> None:
-        nonlocal answered, looked
+        nonlocal looked, silent_since
         now = time.monotonic()
         if now - looked < every:
             return
@@ -176,12 +177,13 @@ def lost_after(engine: str, address: str, seconds: float, every: float = 10.0) -
         try:
             see_that_it_listens(engine, address)
         except EngineError as error:
-            if now - answered > seconds:
+            silent_since = silent_since or now
+            if now - silent_since > seconds:
                 raise EngineError(
-                    f"{engine} was lost: nothing has answered at {address} for {now - answered:.0f} s; what was made "
-                    "is kept, and the next build goes on from there"
+                    f"{engine} was lost: nothing has answered at {address} for {now - silent_since:.0f} s; what was "
+                    "made is kept, and the next build goes on from there"
                 ) from error
         else:
-            answered = now
+            silent_since = None
 
     return look

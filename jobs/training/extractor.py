@@ -138,7 +138,7 @@ def train_extractor(
     }
     run = Run(
         net,
-        lambda step: [trained[n] for n in batch_at(step, len(trained), size, settings.seed)],
+        lambda step: [trained[n] for n in batch_at(step, len(trained), min(size, len(trained)), settings.seed)],
         extraction_loss,
         settings,
         training_folder(out),

@@ -85,7 +85,7 @@ class RetrieveSettings(Group):
         1_000_000,
         description="Vectors of a table up to which a search holds them in memory, 1.5 GB with MiniLM, and compares "
         "all; more lie in partitions on disk, in the folder `search` of the warehouse, and a question looks into as "
-        "many as hold .99 of the nearest.",
+        "many as hold .99 of the nearest vectors of a sample.",
         json_schema_extra=HOW,
     )
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")

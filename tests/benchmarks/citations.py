@@ -3,6 +3,7 @@
 Each claim may cite the sentences of every text that the answer to its question names, and of the five texts of other
 questions that are most alike. A citation of a text that experts read with the claim is right where they found the claim
 supported completely, wrong where they found it not; one of another question's text is wrong; others were not judged.
+The claims come without the sources that they were drafted from, which the citing of Quern's own answers tries first.
 Nothing is trained on this set: `citation_cases` writes what is trained on.
 """
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +12,13 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse, WarehouseError
+from quern.indexes.catalog.history import BuildHistory
 from quern.indexes.checksums import DamagedError, read_sealed, sealed, write_sealed
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.schemas.settings import Settings
 from quern.schemas.tables import EDGES, QUERIES
+from quern.schemas.tables.builds import Build
 from quern.schemas.version import VERSION
 
 
@@ -269,3 +272,20 @@ def test_a_directory_with_other_files_is_not_taken_over(tmp_path: Path) -> None:
 def test_before_the_first_build_nothing_is_published(warehouse: Warehouse) -> None:
     with pytest.raises(WarehouseError, match="nothing is published"):
         warehouse.snapshot()
+
+
+def test_of_steps_of_a_build_that_fail_at_once_one_record_stays(tmp_path: Path) -> None:
+    history = BuildHistory(tmp_path / "history")
+    now = datetime.now(UTC)
+
+    def add(number: int) -> None:
+        error = f"step {number}"
+        build = Build(
+            build_id="20240101T0600", status="failed", error=error, started_at=now, ended_at=now, seconds=0.0, source=""
+        )
+        history.add(build)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(24)))
+    assert [build.build_id for build in history.newest_first()] == ["20240101T0600"]
+    assert {path.suffix for path in (tmp_path / "history").iterdir()} == {".parquet"}

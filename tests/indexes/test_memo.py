@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from quern.indexes.memo import Memo, MemoWriter, commit_part, committed_inputs, nest, unnest
+from quern.indexes.memo_uses import mark_used, read_uses
 from quern.schemas.digests import Fingerprints
 from quern.schemas.row_digests import row_fingerprints
 
@@ -145,3 +149,14 @@ def test_what_is_gathered_is_written_in_parts_with_its_rejects(tmp_path: Path) -
     made, parents = unnest(memo.lookup(keys), "rows")
     assert (made.column("v").to_pylist(), parents.tolist()) == (["1", "2", "3"], [0, 0, 2])
     assert unnest(memo.lookup(keys), "rejects")[0].column("reason").to_pylist() == ["bad"]
+
+
+def test_steps_that_use_one_memo_at_once_lose_no_marks(tmp_path: Path) -> None:
+    def mark(number: int) -> None:
+        heads = np.array([number], dtype=np.uint64)
+        memo: Any = SimpleNamespace(directory=tmp_path, used_since=lambda _: heads)
+        mark_used(memo, memo, 20240101)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(mark, range(1, 33)))
+    assert read_uses(tmp_path).heads.tolist() == list(range(1, 33))

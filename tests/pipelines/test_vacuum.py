@@ -94,9 +94,9 @@ def test_what_searches_made_of_a_table_goes_with_the_last_snapshot_that_has_it(w
     files = SearchFiles(warehouse.root)
     digests = [next(iter(warehouse.manifest(night).tables.values())).digest for night in NIGHTS]
     for digest in digests:
-        files.made(f"nodes-{digest[:32]}-index", lambda folder: touch(folder / "codes"))
-    touch(files.folder / ".tmp-nodes-index" / "unsorted")
-    assert vacuum(warehouse, 1, ONE_NIGHT).freed["search"].files == len(set(digests))
+        files.opened(f"nodes-{digest[:32]}-index", lambda folder: touch(folder / "codes"), str)
+    touch(files.folder / f".tmp-chunks-{digests[-1][:32]}-index" / "unsorted")
+    assert vacuum(warehouse, 1, ONE_NIGHT).freed["search"].files == 2 * len(set(digests)) - 1
     assert [path.name for path in files.folder.iterdir() if path.is_dir()] == [f"nodes-{digests[-1][:32]}-index"]
 
 

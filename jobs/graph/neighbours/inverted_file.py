@@ -5,8 +5,10 @@ of a batch that look into one are multiplied with it together, so that a batch r
 the file. What may be among the best by the margins of the codes is scored by the vectors themselves, so that cosines
 and ties are those of `indexes.vectors.nearest`.
 
-How many partitions a question looks into is measured when the file is written: as many as hold .99 of the true nearest
-vectors of half of a sample; the other half tells the recall.
+How many partitions a question looks into is measured when the file is written, for each of some numbers of neighbours:
+as many as hold .99 of the true nearest vectors of half of a sample. Where they hold less than .98 of those of the other
+half, or more neighbours are asked for than were measured, it looks into all. The sample is of the vectors themselves:
+questions that are unlike all of them find less.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,13 +34,16 @@ from quern.jobs.graph.neighbours.threads import run_all
 log = logging.getLogger(__name__)
 
 RECALL: Final = 0.99  # Asked of the half of the sample that decides.
-LEAST_RECALL: Final = 0.98  # Of the other half; an index that finds less is not used.
-K: Final = 15  # Nearest vectors that recall is measured by.
-_SAMPLE: Final = 1024
+LEAST_RECALL: Final = 0.98  # Of the other half.
+# Neighbours that recall is measured of: QCG-RAG's n, `retrieve.depth`, and the nodes that `Batch.best_nodes` asks for.
+MEASURED: Final = (15, 200, 1000)
+_SAMPLE: Final = 512
 _TRAINED_ON: Final = 1 << 20  # Vectors that make the centroids: some five hundred a partition where there are 10^7.
 _ROWS: Final = 1 << 16  # Read at a time.
 _PAIRS: Final = 1 << 11  # Vectors read at a time where they lie apart.
 _QUERIES: Final = 1 << 14  # Searched at a time.
+_PRODUCTS: Final = 1 << 24  # Made at a time, of 4 bytes.
+_HELD: Final = 1 << 18  # Nominated pairs of a partition that are held without being scored.
 _LOWEST: Final = -(1 << 30)
 
 Integers = npt.NDArray[np.int32]
@@ -56,8 +61,9 @@ class InvertedFile:
     scale: float  # What components were multiplied with for their codes.
     longest: float  # Length of the longest code, as a vector.
     lost: float  # Most that a vector lost by rounding, as a length.
-    probes: int  # Partitions that a question looks into.
-    recall: float  # Share of the true `K` nearest that these hold, on vectors that did not decide on their number.
+    # Of k neighbours, the partitions that a question looks into, and the share of the true ones that these hold, on
+    # vectors that did not decide on their number: by ascending k.
+    measured: Sequence[tuple[int, int, float]]
 
     threads: int = 1  # Partitions that are looked into at once.
 
@@ -65,32 +71,40 @@ class InvertedFile:
     def open(cls, folder: Path, vectors: Floats, threads: int = 1) -> InvertedFile:
         """The file of `vectors` in `folder`, as `write_inverted_file` made it."""
         about = json.loads((folder / "about.json").read_text())
-        unit = about.pop("unit")
+        unit, measured = about.pop("unit"), [tuple(row) for row in about.pop("measured")]
         read = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("rows", "ends", "centroids")}
         numbers = np.memmap(folder / "codes", np.int8, "r", shape=(len(vectors), read["centroids"].shape[1]))
         centroids = Centroids(read.pop("centroids"), unit)
-        return cls(vectors, numbers, read["rows"], read["ends"], centroids, threads=threads, **about)
+        return cls(vectors, numbers, read["rows"], read["ends"], centroids, measured=measured, threads=threads, **about)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
         """The `k` nearest to each of `queries`, shape (q, d), among the vectors of the partitions that it looks into.
 
-        Memory: some 16 bytes a nominated pair, and 8 a query and partition, of at most 16,384 queries.
+        Memory: some 100 bytes a nominated pair, at most 2^18 pairs of a partition at a time, and 8 bytes a query and
+        partition, of at most 16,384 queries.
         """
         parts = [self._nearest(queries[at : at + _QUERIES], k) for at in range(0, len(queries), _QUERIES)]
         positions = [part.positions for part in parts] or [np.empty((0, k), np.int64)]
         similarities = [part.similarities for part in parts] or [np.empty((0, k), np.float32)]
         return Neighbours(np.concatenate(positions), np.concatenate(similarities))
 
+    def probes(self, k: int) -> int:
+        """Partitions that a question looks into for `k` neighbours."""
+        return next(
+            (probes for most, probes, recall in self.measured if k <= most and recall >= LEAST_RECALL),
+            len(self.centroids),
+        )
+
     def _nearest(self, queries: Floats, k: int) -> Neighbours:
         codes = encode(queries, self.scale)
         slack = self._slack(codes)
-        looked_into = _by_nearness(codes.numbers, self.centroids)[:, : self.probes]
+        looked_into = _by_nearness(codes.numbers, self.centroids)[:, : self.probes(k)]
         sizes = np.diff(self.ends)[looked_into]
         # The nearest partitions that have k vectors between them give a bound, which little of the others reaches.
         first = np.cumsum(sizes, axis=1) - sizes < k
         found = np.empty((3, 0), dtype=np.int64)
         for chosen in (first, ~first):
-            more = self._nominated(codes.numbers, looked_into, chosen, _kth(found, len(queries), k), slack, k)
+            more = self._nominated(queries, codes.numbers, looked_into, chosen, _kth(found, len(queries), k), slack, k)
             found = np.concatenate([found, more], axis=1)
         least = _kth(found, len(queries), k) - slack
         query, place = found[:2, found[2] >= least[found[0]]]
@@ -99,6 +113,15 @@ class InvertedFile:
         query, row = query[on_disk], row[on_disk]
         none = Neighbours(np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32))
         return merged(none, query, row, self._cosines(queries, query, row), k)
+
+    def _best(self, queries: Floats, pairs: Positions, k: int) -> Positions:
+        """The pairs of the `k` best of each query: where many vectors are equal, codes leave them all in."""
+        query, place, _ = pairs
+        row = self.rows[place].astype(np.int64)
+        cosines = self._cosines(queries, query, row)
+        order = np.lexsort((row, -cosines, query))
+        first = np.searchsorted(query[order], query[order])
+        return pairs[:, order[np.arange(len(order)) - first < k]]
 
     def _cosines(self, queries: Floats, query: Positions, row: Positions) -> Floats:
         """Cosines of the pairs; of what the system maps around each vector, little is held at a time."""
@@ -120,7 +143,8 @@ class InvertedFile:
 
     def _nominated(
         self,
-        queries: Numbers,
+        queries: Floats,
+        numbers: Numbers,
         looked_into: Positions,
         chosen: npt.NDArray[np.bool_],
         kth: Integers,
@@ -143,16 +167,24 @@ class InvertedFile:
                 return
             # Whole multiples are multiplied faster; what is beyond the partition is cut off again.
             block = self.numbers[start : stop + (start - stop) % FOLD]
-            made = products(queries[asking], block)[:, : stop - start]
+            made = products(numbers[asking], block)[:, : stop - start]
             least = kth[asking]
             if k < stop - start and least.min() == _LOWEST:
                 least = np.maximum(least, np.partition(made, -k, axis=1)[:, -k])
             least = least - slack[asking]
             at, column = np.nonzero(made >= least[:, None])
-            found.append(np.stack([asking[at], start + column, made[at, column]]))
+            pairs = np.stack([asking[at], start + column, made[at, column]])
+            found.append(pairs if pairs.shape[1] <= _HELD else self._best(queries, pairs, k))
             let_go(self.numbers, slice(start, stop))
 
-        run_all((partial(look, *group) for group in _groups(query, partitions)), self.threads)
+        sizes = np.diff(self.ends)
+        looks = (
+            partial(look, asking[at : at + most], partition)
+            for asking, partition in _groups(query, partitions)
+            for most in [max(1, _PRODUCTS // max(1, int(sizes[partition])))]
+            for at in range(0, len(asking), most)
+        )
+        run_all(looks, self.threads)
         return np.concatenate(found, axis=1)
 
 
@@ -166,13 +198,9 @@ class InvertedFiles:
         """Write that of `vectors` to a folder."""
         write_inverted_file(folder, vectors, self.threads)
 
-    def open(self, folder: Path, vectors: Floats) -> InvertedFile | None:
-        """That of `vectors` in a folder; None, with a warning, where its recall is too low to search by it."""
-        found = InvertedFile.open(folder, vectors, self.threads)
-        if found.recall >= LEAST_RECALL:
-            return found
-        log.warning("all vectors are compared: the index in %s finds %.3f of the nearest", folder, found.recall)
-        return None
+    def open(self, folder: Path, vectors: Floats) -> InvertedFile:
+        """That of `vectors` in a folder."""
+        return InvertedFile.open(folder, vectors, self.threads)
 
 
 def _groups(query: Positions, partitions: Positions) -> Iterator[tuple[Positions, int]]:
@@ -220,12 +248,13 @@ def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None
         numbers[part] = unsorted[rows[part]]
         let_go(unsorted, slice(0, len(unsorted)))
     (folder / "unsorted").unlink()
-    probes, recall = _probes(vectors, home, centroids, scale)
+    measured = _measured(vectors, home, centroids, scale)
     np.save(folder / "rows.npy", rows)
     np.save(folder / "ends.npy", np.concatenate([[0], np.cumsum(np.bincount(home, minlength=count))]))
     np.save(folder / "centroids.npy", centroids.numbers)
     about = {"unit": centroids.unit, "scale": scale, "longest": longest, "lost": lost}
-    (folder / "about.json").write_text(json.dumps({**about, "probes": probes, "recall": recall}))
+    (folder / "about.json").write_text(json.dumps({**about, "measured": measured}))
+    log.info("index=%s partitions=%d neighbours, probes, recall=%s", folder.name, count, measured)
 
 
 def _each(rows: npt.NDArray[np.generic], size: int = _ROWS) -> Iterator[slice]:
@@ -268,13 +297,17 @@ def _spread(count: int, most: int) -> Positions:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
-def _probes(vectors: Floats, home: Integers, centroids: Centroids, scale: float) -> tuple[int, float]:
-    """Partitions that a question is to look into, and the share of the true nearest that they hold."""
+def _measured(vectors: Floats, home: Integers, centroids: Centroids, scale: float) -> list[tuple[int, int, float]]:
+    """Of each k of `MEASURED` the partitions that a question is to look into, and the recall; see `InvertedFile`."""
     rows = _spread(len(vectors), _SAMPLE)
     sample = np.asarray(vectors[rows])
-    truth = nearest(sample, vectors, K, own=rows, scan=True).positions
+    most = [k for k in MEASURED if k < len(vectors)] or [len(vectors) - 1]
+    truth = nearest(sample, vectors, most[-1], own=rows, scan=True).positions
     rank = np.argsort(_by_nearness(encode(sample, scale).numbers, centroids), axis=1, kind="stable")
     at = np.where(truth >= 0, np.take_along_axis(rank, home[truth], axis=1), 0)
-    decide, tell = np.sort(at[::2], axis=None), at[1::2]
-    probes = 1 + int(decide[min(len(decide) - 1, int(np.ceil(RECALL * len(decide))))])
-    return probes, float((tell < probes).mean()) if len(tell) else 1.0
+    found = []
+    for k in most:
+        decide, tell = np.sort(at[::2, :k], axis=None), at[1::2, :k]
+        probes = 1 + int(decide[min(len(decide) - 1, int(np.ceil(RECALL * len(decide))))])
+        found.append((k, probes, float((tell < probes).mean()) if len(tell) else 0.0))
+    return found

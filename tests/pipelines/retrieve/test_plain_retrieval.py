@@ -12,6 +12,7 @@ from scipy import sparse
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.vectors import Floats
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import Allowed
 from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
 from quern.pipelines.retrieve.searcher import Searcher
@@ -35,7 +36,7 @@ def random_graph(draw: np.random.Generator, nodes: int, chunks: int, neighbours:
     graph.__dict__["chunks"] = Keyed(
         pa.array([f"c{i:02}" for i in range(chunks)]), vectors(draw, chunks), np.empty(0, np.int64)
     )
-    joined = draw.random((nodes, nodes)) < neighbours / nodes
+    joined = draw.random((nodes, nodes)) < neighbours / max(1, nodes)
     graph.__dict__["edges"] = sparse.csr_array(joined.astype(np.float32))
     return graph
 
@@ -73,3 +74,14 @@ def test_the_benchmark_checks_that_both_find_the_same() -> None:
     figures = benchmark_retrieval(nodes=200, repeats=1)
     assert figures["questions"] == 637
     assert figures["ratio"] > 1, figures
+
+
+def test_under_conditions_nothing_is_found_where_there_are_no_nodes() -> None:
+    draw = np.random.default_rng(0)
+    graph = random_graph(draw, 0, 3, 0)
+    searcher = Searcher.__new__(Searcher)
+    searcher.graph, searcher.settings = graph, Settings()
+    batch = Batch(searcher, [""]).with_vectors(vectors(draw, 1))
+    batch.__dict__["allowed"] = Allowed(np.array([[True, False, True]]), np.array([0]))
+    assert batch.nearest_of(graph.nodes, 2).positions.tolist() == [[-1, -1]]
+    assert set(batch.nearest_of(graph.chunks, 2).positions[0].tolist()) == {0, 2}
