@@ -13,7 +13,7 @@ import numpy as np
 
 # Written in place, or for people alone: no build and no question reads them.
 _UNREAD: Final = ("logs", "audit", "lineage")
-_LOCKS: Final = ("build.lock", "store.lock", "crawl.lock")
+_LOCKS: Final = ("build.lock", "store.lock", "crawl.lock", "history.lock", "uses.lock")
 # The state of the crawler is SQLite's, which is written in place, and has journals of its own.
 _IN_PLACE: Final = (".sqlite", ".sqlite-wal", ".sqlite-shm")
 IN_PROGRESS: Final = "build in progress"
