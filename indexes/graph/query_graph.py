@@ -55,11 +55,8 @@ class Keyed:
 
     keys: pa.Array  # Sorted keys, string array of n.
     vectors: Floats  # Their vectors, shape (n, d) float32.
-    owner: Positions  # For nodes, the position of each one's chunk, shape (n,); empty for chunks.
+    owner: Positions  # The position of each one's chunk, shape (n,); of a chunk its own.
     index: VectorIndex | None = None  # Of vectors on disk.
-
-
-_NO_OWNER: Positions = np.empty(0, dtype=np.int64)
 
 
 def _nameless(shape: tuple[int, int]) -> Floats:
@@ -94,7 +91,7 @@ class QueryGraph:
     @cached_property
     def chunks(self) -> Keyed:
         """All chunks with their vectors."""
-        return self._keyed("chunks", "chunk_id", self.members.chunks, _NO_OWNER)
+        return self._keyed("chunks", "chunk_id", self.members.chunks, np.arange(len(self.members.chunks)))
 
     @cached_property
     def nodes(self) -> Keyed:

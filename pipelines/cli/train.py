@@ -146,7 +146,7 @@ def decomposer(
         size=size,
         rank=rank,
         measured=measured,
-        command=shlex.join(["quern", *sys.argv[1:]]),
+        command=_command(),
     )
     if reward is None:
         figures = training.train_supervised(request)
@@ -207,7 +207,7 @@ def aligner(
         size=size,
         rank=rank,
         measured=measured,
-        command=shlex.join(["quern", *sys.argv[1:]]),
+        command=_command(),
     )
     _figures(training.train_aligner(request), out, as_json=as_json)
 
@@ -284,11 +284,11 @@ def reranker(
     figures = train_reranker(
         rows,
         out.absolute(),
-        run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience),
+        _pace(run, steps, rate, seed, device, every, patience),
         of.Shape(batch, hard, shared, max_tokens, layers),
         base,
         licence,
-        shlex.join(["quern", *sys.argv[1:]]),
+        _command(),
     )
     _report(figures, out, as_json=as_json)
 
@@ -329,11 +329,11 @@ def selector(
     figures = of.train(
         grouped(selection_pairs(rows)),
         out.absolute(),
-        run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience),
+        _pace(run, steps, rate, seed, device, every, patience),
         of.Shape(batch, hard, shared, PAIR_TOKENS, layers),
         base,
         data_of(rows, licence),
-        shlex.join(["quern", *sys.argv[1:]]),
+        _command(),
         goal=of.SELECTOR,
     )
     _figures(figures, out, as_json=as_json)
@@ -362,19 +362,19 @@ def extractor(
 ) -> None:
     """Train the model that tells which words of a sentence of an answer its source must have; resumes a killed run.
 
-    Key information is what `key` of a case says, else the words that the sources which support it have; these are told
-    as in `quern train selector`.
+    Key information is what `key` of a case says, else the words that the sources which support it have. A case without
+    `supports` gets it as in `quern train selector`.
     """
     run, of = _training("run"), _training("extractor")
     figures = of.train_extractor(
         _labelled(cases, held_out, settings, override),
         out.absolute(),
-        run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience),
+        _pace(run, steps, rate, seed, device, every, patience),
         batch,
         layers,
         base,
         licence,
-        shlex.join(["quern", *sys.argv[1:]]),
+        _command(),
     )
     _figures(figures, out, as_json=as_json)
 
@@ -389,6 +389,16 @@ def _labelled(
     cases, chosen = read_cases(files, held_out or []), cli.load_settings(settings, override)
     with Reasoner(chosen.generator.of("cite"), chosen.engine) as reasoner:
         return labelled(cases, reasoner)
+
+
+def _command() -> str:
+    """The command that makes the model again, for its card."""
+    return shlex.join(["quern", *sys.argv[1:]])
+
+
+def _pace(run: Any, steps: int, rate: float, seed: int, device: str, every: int, patience: int) -> Any:
+    """Settings of a run whose rate rises over the first tenth of its steps."""
+    return run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience)
 
 
 def _training(module: str) -> Any:

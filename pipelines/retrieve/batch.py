@@ -109,8 +109,7 @@ class Batch:
         positions = np.full((len(self), most), -1, dtype=np.int64)
         similarities = np.full((len(self), most), -np.inf, dtype=np.float32)
         for questions, mask in self.allowed.each():
-            # Chunks have no owner, nor have nodes where there are none.
-            rows = np.flatnonzero(mask[sought.owner] if len(sought.owner) or not len(sought.vectors) else mask)
+            rows = np.flatnonzero(mask[sought.owner])
             found = nearest(self.vectors[questions], Part(sought.vectors, rows), most)
             known = found.positions >= 0
             positions[questions] = np.where(known, rows[np.where(known, found.positions, 0)] if len(rows) else -1, -1)

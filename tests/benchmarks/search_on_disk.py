@@ -25,6 +25,7 @@ from quern.indexes.disk import let_go, mapped
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.graph.neighbours.centroids import partition_count
 from quern.jobs.graph.neighbours.inverted_file import MEASURED, InvertedFiles
+from quern.jobs.models.cores import available_cores
 from tests.benchmarks.knn_runs import clustered
 
 log = logging.getLogger(__name__)
@@ -98,12 +99,8 @@ def _generated(root: Path, count: int) -> dict[str, float]:
 
 def _written(root: Path, count: int) -> dict[str, float]:
     started = time.perf_counter()
-    InvertedFiles(_cores()).write(root, _vectors(root, count))
+    InvertedFiles(available_cores()).write(root, _vectors(root, count))
     return {"write seconds": time.perf_counter() - started, "write GiB": _memory()}
-
-
-def _cores() -> int:
-    return len(psutil.Process().cpu_affinity())
 
 
 def _exact(root: Path, count: int) -> dict[str, float]:
@@ -114,7 +111,7 @@ def _exact(root: Path, count: int) -> dict[str, float]:
 
 
 def _searched(root: Path, count: int, repeats: int) -> tuple[dict[str, float], float]:
-    index = InvertedFiles(_cores()).open(root, _vectors(root, count))
+    index = InvertedFiles(available_cores()).open(root, _vectors(root, count))
     questions, seconds = _questions(root), []
     for _ in range(repeats):
         started = time.perf_counter()
@@ -136,7 +133,7 @@ def _recall(root: Path, found: Positions) -> float:
 def _faiss(root: Path, count: int, repeats: int, recall: float) -> dict[str, float]:
     import faiss
 
-    faiss.omp_set_num_threads(_cores())
+    faiss.omp_set_num_threads(available_cores())
     vectors, lists = _vectors(root, count), partition_count(count)
     quantizer = faiss.IndexFlatIP(_DIMENSION)
     if 4 * _DIMENSION * count < psutil.virtual_memory().total / 2:

@@ -45,7 +45,7 @@ def asked(question: str, texts: Sequence[str] = TEXTS, owner: Sequence[int] = ()
     keys = pa.array([f"{n}" for n in range(len(texts))])
     documents = np.array(owner or range(len(texts)))
     graph.__dict__ |= {
-        "chunks": Keyed(keys, np.eye(len(texts), dtype=np.float32), np.empty(0, np.int64)),
+        "chunks": Keyed(keys, np.eye(len(texts), dtype=np.float32), np.arange(len(texts))),
         "documents": Documents(pa.array([f"d{n}" for n in range(documents.max() + 1)]), documents),
         "lexical": LexicalIndex([pa.array([search_terms(t) for t in texts])]),
     }

@@ -34,7 +34,7 @@ def random_graph(draw: np.random.Generator, nodes: int, chunks: int, neighbours:
     keys = pa.array([f"n{i:02}" for i in range(nodes)])
     graph.__dict__["nodes"] = Keyed(keys, vectors(draw, nodes), draw.integers(0, chunks, nodes))
     graph.__dict__["chunks"] = Keyed(
-        pa.array([f"c{i:02}" for i in range(chunks)]), vectors(draw, chunks), np.empty(0, np.int64)
+        pa.array([f"c{i:02}" for i in range(chunks)]), vectors(draw, chunks), np.arange(chunks)
     )
     joined = draw.random((nodes, nodes)) < neighbours / max(1, nodes)
     graph.__dict__["edges"] = sparse.csr_array(joined.astype(np.float32))

@@ -40,9 +40,7 @@ class SmallGraph(QueryGraph):
         source, target = zip(*edges, strict=True)
         size = len(angles)
         self.__dict__["nodes"] = Keyed(pa.array([f"n{i}" for i in range(size)]), vectors, np.array(owner))
-        self.__dict__["chunks"] = Keyed(
-            pa.array(["c0", "c1", "c2"]), np.eye(3, 2, dtype=np.float32), np.empty(0, np.int64)
-        )
+        self.__dict__["chunks"] = Keyed(pa.array(["c0", "c1", "c2"]), np.eye(3, 2, dtype=np.float32), np.arange(3))
         self.__dict__["edges"] = sparse.csr_array((np.ones(len(edges)), (source, target)), shape=(size, size))
 
 

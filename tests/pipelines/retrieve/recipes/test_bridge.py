@@ -23,7 +23,7 @@ def graph(*mentions: tuple[int, int, float]) -> QueryGraph:
     drawn = QueryGraph.__new__(QueryGraph)
     vectors = np.eye(5, dtype=np.float32)
     drawn.__dict__["nodes"] = Keyed(pa.array([f"n{i}" for i in range(5)]), vectors, OWNER)
-    drawn.__dict__["chunks"] = Keyed(pa.array([f"c{i}" for i in range(5)]), vectors, np.empty(0, np.int64))
+    drawn.__dict__["chunks"] = Keyed(pa.array([f"c{i}" for i in range(5)]), vectors, np.arange(5))
     drawn.__dict__["documents"] = Documents(pa.array([f"d{i}" for i in range(4)]), OF_CHUNK)
     source, target, weight = zip(*mentions, strict=True) if mentions else ((), (), ())
     drawn.__dict__["mentions"] = sparse.csr_array(
