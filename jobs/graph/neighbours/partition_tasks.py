@@ -1,24 +1,49 @@
-"""Partitions spread over machines: a task is some of them, with the vectors that are at home there or visit.
+"""Partitions spread over machines: a task is some of them, with the places of vectors that are at home there or visit.
 
 A task is compared where it is sent to, and what comes back are the best neighbours that each of its vectors has in
-it. Those of all tasks are merged as they come; a vector travels with each task that it is in, at most `probes` times.
+it. Those of all tasks are merged as they come. Vectors of a mapped file are read where they are compared, so that some
+20 bytes a vector and task are sent; others travel with each task that they are in, at most `probes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
-from quern.jobs.graph.neighbours.codes import Codes, codes_at
+from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode
 from quern.jobs.graph.neighbours.members import Members, join_partitions
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
-from quern.jobs.graph.neighbours.plan import Spread, VectorsInOrder
+from quern.jobs.graph.neighbours.plan import Spread, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.threads import on_one_core
 
 _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
+
+
+@dataclass(frozen=True)
+class _InFile:
+    """Vectors of a file, which all machines see."""
+
+    path: str  # The file.
+    width: int  # Numbers of a vector.
+    at: Positions  # Places of the vectors in it.
+
+    def read(self) -> Floats:
+        """The vectors."""
+        return np.memmap(self.path, dtype=np.float32, mode="r").reshape(-1, self.width)[self.at]
+
+
+def _placed(vectors: VectorsInOrder, at: Positions) -> _InFile | Floats:
+    """Where vectors are; themselves, where that is no file."""
+    matrix: Vectors = vectors
+    rows = at
+    while isinstance(matrix, VectorsInOrder):
+        rows, matrix = matrix.order[rows], matrix.matrix
+    if isinstance(matrix, np.memmap) and matrix.filename is not None:
+        return _InFile(str(matrix.filename), matrix.shape[1], rows)
+    return np.ascontiguousarray(matrix[rows])
 
 
 @dataclass(frozen=True)
@@ -27,16 +52,17 @@ class PartitionTask:
 
     among: range  # The partitions.
     rows: Positions  # Where the vectors are among all, ascending.
-    codes: Codes  # Their codes; margins hold among all.
-    vectors: Floats  # The vectors themselves.
+    codes: Codes  # Their codes, without the numbers; margins hold among all.
+    vectors: _InFile | Floats  # Where the vectors are, or they themselves.
     members: Members  # Which partitions each is in.
     order: Positions  # Rank of each among equal scores.
     depth: int  # Neighbours wanted of each.
 
     @property
     def bytes(self) -> int:
-        """Size of the vectors and their codes."""
-        return int(self.vectors.nbytes + self.codes.numbers.nbytes)
+        """Size of what is sent for the vectors."""
+        own = self.vectors.at if isinstance(self.vectors, _InFile) else self.vectors
+        return int(own.nbytes + 3 * self.codes.margin.nbytes + self.rows.nbytes)
 
 
 Pairs = tuple[Positions, Positions, Floats]
@@ -45,7 +71,9 @@ Pairs = tuple[Positions, Positions, Floats]
 @on_one_core()
 def compare(task: PartitionTask) -> Pairs:
     """(owner, target, canonical cosine) of the best that each vector of `task` has in it, places among all."""
-    nearest = NearestLists(task.codes, task.vectors, task.depth, task.order)
+    vectors = task.vectors.read() if isinstance(task.vectors, _InFile) else task.vectors
+    codes = replace(task.codes, numbers=encode(vectors, task.codes.scale).numbers)
+    nearest = NearestLists(codes, vectors, task.depth, task.order)
     for step in join_partitions(nearest, task.members, task.among):
         step()
     owner, target, score, _ = best_of_owners(*nearest.pairs(), task.order, task.depth)
@@ -80,8 +108,9 @@ def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) 
         at = np.unique(row[begin:end])
         if len(at) == 0:
             continue
-        chosen = np.ascontiguousarray(vectors[at])
-        yield PartitionTask(among, at, codes_at(codes, at), chosen, members.at(at), vectors.order[at], depth)
+        bare = replace(codes, numbers=codes.numbers[:, :0])  # They are made of the vectors anew.
+        chosen = _placed(vectors, at)
+        yield PartitionTask(among, at, codes_at(bare, at), chosen, members.at(at), vectors.order[at], depth)
 
 
 def _ranges(sizes: Sequence[int]) -> Iterator[range]:

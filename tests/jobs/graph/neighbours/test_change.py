@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quern.indexes.disk import mapped
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.codes import encode
@@ -174,8 +176,15 @@ def test_a_reach_finds_a_standard_error_more_of_its_sample_than_is_wanted(
 
 
 @pytest.mark.parametrize("coarse", [False, True])
-def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("in_file", [False, True])
+def test_partitions_in_pieces_find_what_they_find_in_one(
+    in_file: bool, coarse: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pool = vectors(400, 6, 11, coarse)
+    if in_file:
+        file = mapped(tmp_path / "pool.f32", np.float32, pool.shape)
+        file[:] = pool
+        pool = file
     plan = Plan(k=3, exact_below=0, partitions=12, recall=0.9, sample=60)
     whole = find_neighbours(pool, vector_prints(pool), plan)
     monkeypatch.setattr("quern.jobs.graph.neighbours.partition_tasks._ROWS", 150)
@@ -188,7 +197,8 @@ def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypat
     ) -> Iterator[object]:
         made = list(items)
         pieces.extend(len(p.among) for p in made)
-        assert all(size(p) == len(p.rows) * (6 * 4 + 64 * p.codes.numbers.itemsize) for p in made)
+        assert all(size(p) == len(p.rows) * (20 + (8 if in_file else 6 * 4)) for p in made), "what is sent is small"
+        assert all(len(pickle.dumps(p.vectors)) < 600 + size(p) for p in made)
         return map(function, reversed(made))
 
     apart = find_neighbours(pool, vector_prints(pool), replace(plan, spread=last_first))
