@@ -1,8 +1,8 @@
 """The table `entities`: what triplets name, under all forms of its name, with what is stated of it.
 
-Needs the whole tables of triplets and documents: in memory are some 800 bytes a triplet that names something, and the
-titles and addresses of documents. Names are folded anew each night, for a page may join or part two of them; an entity
-that comes out as it was counts as taken over.
+Needs the whole tables of triplets and documents. What is named goes to files of some names each, one of which is in
+memory at a time; beside it are the titles and addresses of documents, some 500 bytes each. Names are folded anew each
+night, for a page may join or part two of them; an entity that comes out as it was counts as taken over.
 
 Within a document a name stands for the only longer name that ends with it: `Tighe` for `Lorcan Tighe`, not `Brannock`
 for `University of Brannock`. An alias that a page states, titles of copies and names in addresses are forms of the
@@ -12,13 +12,21 @@ same. Names are kept apart where pages say so by words in parentheses behind the
 from __future__ import annotations
 
 import re
+import shutil
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal
+from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from quern.indexes.stages import Stage
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.queries.rules.english import PERSON_NOUN
@@ -52,7 +60,8 @@ class Told:
     relation: str  # Its relation.
     object: str  # Its object.
     object_name: str  # The name that its object is; may be empty.
-    order: tuple[str, str, int] = ("", "", 0)  # What it is sorted by among the facts of an entity.
+    published: str = "9999"  # When its document was published; after all others where that is not known.
+    start: int = 0  # Where it stands in its document.
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -63,13 +72,26 @@ class Known:
     apart: str = ""
 
 
+class Mention(NamedTuple):
+    """A name where a triplet has it, or where the title or the address of a page has it."""
+
+    key: str  # The key of the name that it stands for.
+    apart: str  # What keeps that apart from others.
+    name: str  # The name as it stands.
+    doc_id: str  # The document; empty in a title.
+    published: str  # When that was published.
+    start: int  # Where the triplet stands there.
+    triplet_id: str  # The triplet; empty in a title.
+    kind: str  # What the triplet says that the name is; may be empty.
+
+
 @dataclass
 class Folded:
     """What is known of an entity."""
 
     forms: Counter[str] = field(default_factory=Counter)  # Its names, with how often each stands.
     documents: set[str] = field(default_factory=set)  # Documents that state something of it.
-    facts: list[str] = field(default_factory=list)  # What they state, some of it twice.
+    facts: set[tuple[str, str, int, str]] = field(default_factory=set)  # What they state, in the order of time.
     kinds: Counter[str] = field(default_factory=Counter)  # What they say it is.
 
 
@@ -98,34 +120,58 @@ def kind_said(told: Told) -> Kind | None:
     return None
 
 
-def folded(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[Known, Folded]:
-    """The entities that triplets name, by what they are known by."""
-    rows = list(told)
-    aliases = _aliases(rows, pages)
-    of_document = {doc: _within(group, aliases) for doc, group in _by_document(rows).items()}
-    apart = _apart(pages)
-    found: defaultdict[Known, Folded] = defaultdict(Folded)
-    for one in rows:
-        for name in dict.fromkeys((one.subject, one.object_name)):
-            if not name or not (key := of_document[one.doc_id].get(name_key(name), "")):
-                continue
-            site = pages[one.doc_id].site if one.doc_id in pages else ""
-            titles = apart.get(key, {})
-            entity = found[Known(key, titles.get(one.doc_id, titles.get(site, "")))]
-            entity.forms[name] += 1
-            entity.documents.add(one.doc_id)
-            entity.facts.append(one.triplet_id)
-            if name == one.subject and (kind := kind_said(one)):
-                entity.kinds[kind] += 1
-    _add_titles(found, pages, aliases)
-    return dict(found)
+class Names:
+    """What names stand for."""
+
+    def __init__(self, told: Iterable[Told], pages: Mapping[str, Page]) -> None:
+        """Args: `told` are triplets, all that state an alias among them."""
+        self._pages, self._apart = pages, _apart(pages)
+        self._aliases = _aliases(told, pages)
+
+    def mentions(self, told: Sequence[Told]) -> Iterator[Mention]:
+        """The names in the triplets of one document."""
+        stands_for = _within(told, self._aliases)
+        for one in told:
+            for name in dict.fromkeys((one.subject, one.object_name)):
+                if not name or not (key := stands_for.get(name_key(name), "")):
+                    continue
+                site = self._pages[one.doc_id].site if one.doc_id in self._pages else ""
+                titles = self._apart.get(key, {})
+                apart = titles.get(one.doc_id, titles.get(site, ""))
+                kind = (kind_said(one) if name == one.subject else None) or ""
+                yield Mention(key, apart, name, one.doc_id, one.published, one.start, one.triplet_id, kind)
+
+    def titles(self) -> Iterator[Mention]:
+        """The titles of pages, and other names under which they were found: forms of what is named elsewhere."""
+        for page in self._pages.values():
+            aside = ASIDE.search(page.title)
+            key = name_key(ASIDE.sub("", page.title))
+            for name in dict.fromkeys((ASIDE.sub("", page.title), *page.others)):
+                if name and name_key(name):
+                    yield Mention(self._aliases.get(key, key), aside["aside"] if aside else "", name, "", "", 0, "", "")
 
 
-def _by_document(rows: Iterable[Told]) -> dict[str, list[Told]]:
-    grouped: defaultdict[str, list[Told]] = defaultdict(list)
-    for one in rows:
-        grouped[one.doc_id].append(one)
-    return grouped
+def folded(mentions: Iterable[Mention]) -> dict[Known, Folded]:
+    """The entities that are mentioned; titles come after all triplets."""
+    found: dict[Known, Folded] = {}
+    of_key: defaultdict[str, list[Known]] = defaultdict(list)
+    for one in mentions:
+        known = Known(one.key, one.apart)
+        if not one.triplet_id:
+            known = of_key[one.key][0] if len(of_key[one.key]) == 1 else known
+            if known in found:
+                found[known].forms[one.name] += 1
+            continue
+        if known not in found:
+            found[known] = Folded()
+            of_key[one.key].append(known)
+        entity = found[known]
+        entity.forms[one.name] += 1
+        entity.documents.add(one.doc_id)
+        entity.facts.add((one.published, one.doc_id, one.start, one.triplet_id))
+        if one.kind:
+            entity.kinds[one.kind] += 1
+    return found
 
 
 def _within(rows: Iterable[Told], aliases: Mapping[str, str]) -> dict[str, str]:
@@ -146,21 +192,26 @@ def _ending(keys: Iterable[str]) -> dict[str, str]:
     return {short: next(iter(found)) for short, found in longer.items() if len(found) == 1}
 
 
-def _aliases(rows: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
+def _aliases(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
     """Key of an alias to the key of what it is an alias of, where pages say so and none says otherwise.
 
     Of a name that is the title of a page, others cannot say that it is an alias.
     """
+    claims = [
+        (alias, key, one.doc_id)
+        for one in told
+        if one.subject and _ALIAS.search(one.relation) and len(one.object) <= 60
+        if (alias := name_key(one.object_name or one.object)) and (key := name_key(one.subject)) and alias != key
+    ]
+    claimed = {alias for alias, _, _ in claims}
     titled: defaultdict[str, set[str]] = defaultdict(set)
-    for doc, page in pages.items():
-        titled[name_key(ASIDE.sub("", page.title))].add(doc)
+    for doc, page in pages.items() if claimed else ():
+        if (key := name_key(ASIDE.sub("", page.title))) in claimed:
+            titled[key].add(doc)
     said: defaultdict[str, set[str]] = defaultdict(set)
-    for one in rows:
-        if one.subject and _ALIAS.search(one.relation):
-            alias, key = name_key(one.object_name or one.object), name_key(one.subject)
-            own = alias not in titled or one.doc_id in titled[alias]
-            if alias and key and alias != key and own and len(one.object) <= 60:
-                said[alias].add(key)
+    for alias, key, doc in claims:
+        if alias not in titled or doc in titled[alias]:
+            said[alias].add(key)
     found = {alias: next(iter(keys)) for alias, keys in said.items() if len(keys) == 1}
     # Of two that are each other's alias the first by alphabet stays; an alias of an alias is left as it is.
     return {a: key for a, key in sorted(found.items()) if key not in found or (found[key] == a and key < a)}
@@ -168,39 +219,33 @@ def _aliases(rows: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
 
 def _apart(pages: Mapping[str, Page]) -> dict[str, dict[str, str]]:
     """Key to document, or site, to the words behind its title; of keys where these differ, of sites that have one."""
+
+    def titles() -> Iterator[tuple[str, str, str]]:
+        for doc, page in pages.items():
+            aside = ASIDE.search(page.title)
+            if key := name_key(ASIDE.sub("", page.title)):
+                yield key, aside["aside"] if aside else "", doc
+
+    first: dict[str, str] = {}
+    shared = {key for key, words, _ in titles() if first.setdefault(key, words) != words}
     titled: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for doc, page in pages.items():
-        aside = ASIDE.search(page.title)
-        if key := name_key(ASIDE.sub("", page.title)):
-            titled[key][doc] = aside["aside"] if aside else ""
+    for key, words, doc in titles() if shared else ():
+        if key in shared:
+            titled[key][doc] = words
     apart: dict[str, dict[str, str]] = {}
     for key, said in titled.items():
-        if len(set(said.values())) > 1:
-            sites: defaultdict[str, set[str]] = defaultdict(set)
-            for doc, words in said.items():
-                sites[pages[doc].site].add(words)
-            apart[key] = {site: next(iter(one)) for site, one in sites.items() if site and len(one) == 1} | said
+        sites: defaultdict[str, set[str]] = defaultdict(set)
+        for doc, words in said.items():
+            sites[pages[doc].site].add(words)
+        apart[key] = {site: next(iter(one)) for site, one in sites.items() if site and len(one) == 1} | said
     return apart
 
 
-def _add_titles(found: Mapping[Known, Folded], pages: Mapping[str, Page], aliases: Mapping[str, str]) -> None:
-    """Add the titles of pages that are about an entity, and other names under which they were found, to its forms."""
-    known: defaultdict[str, list[Known]] = defaultdict(list)
-    for one in found:
-        known[one.key].append(one)
-    for page in pages.values():
-        aside = ASIDE.search(page.title)
-        key = name_key(ASIDE.sub("", page.title))
-        key = aliases.get(key, key)
-        of_key = known.get(key, ())
-        own = of_key[0] if len(of_key) == 1 else Known(key, aside["aside"] if aside else "")
-        if own in found:
-            for name in dict.fromkeys((ASIDE.sub("", page.title), *page.others)):
-                if name and name_key(name):
-                    found[own].forms[name] += 1
-
-
 _MOST_FACTS: Final = 1000
+_AT_ONCE: Final = 250_000  # Triplets, on average, whose names are in memory at a time: some 300 MB.
+_DOCUMENT: Final = attrgetter("doc_id")
+_TEXTS: Final = [(name, pa.string()) for name in Mention._fields]
+_MENTIONS: Final = pa.schema([(name, pa.int64() if name == "start" else kind) for name, kind in _TEXTS])
 _COLUMNS: Final = (
     *("triplet_id", "doc_id", "start", "subject_name", "relation", "object", "object_name", "published_at"),
 )
@@ -229,19 +274,20 @@ class FoldEntities(TableJob):
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The entities of `triplets`; `documents` give titles, sites and addresses."""
-        told = _told(inputs["triplets"])
-        place = {one.triplet_id: one.order for one in told}
-        before = self._digests(run)
-        found = folded(told, _pages(inputs["documents"]))
-        computed = 0
+        triplets = inputs["triplets"]
+        names = Names(_told(triplets, _ALIAS.pattern), _pages(inputs["documents"]))
+        files = _Files(run.work / self.name, -(-triplets.rows // _AT_ONCE))
+        files.write(chain.from_iterable(names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT)))
+        files.write(names.titles())
+        before, computed = self._digests(run), 0
         with run.writer(ENTITIES) as writer:
-            for known, entity in sorted(found.items()):
-                row = _row(known, entity, place)
-                computed += row["digest"] not in before
-                writer.add(row)
+            for mentions in files.read():
+                for known, entity in sorted(folded(mentions).items()):
+                    row = _row(known, entity)
+                    computed += row["digest"] not in before
+                    writer.add(row)
         made = writer.stage()
-        counts = Counts(inputs["triplets"].rows, made.rows, made.rows - computed, computed, 0)
-        return Made((made,), counts)
+        return Made((made,), Counts(triplets.rows, made.rows, made.rows - computed, computed, 0))
 
     def _digests(self, run: Run) -> set[str]:
         """Digests of last night's entities, if made in the same way, and as they were written."""
@@ -251,22 +297,55 @@ class FoldEntities(TableJob):
         return {digest for batch in published.batches(["digest"]) for digest in batch.column(0).to_pylist()}
 
 
-def _told(triplets: Stage) -> list[Told]:
-    """The triplets that name something, in the order of their keys, so that equal tables give equal entities."""
-    found: list[Told] = []
-    held: dict[str, str] = {}  # Equal texts are held once.
+class _Files:
+    """Mentions in files, by their keys; those of one key are in one file, in the order in which they were written."""
 
-    def once(text: str | None) -> str:
-        return held.setdefault(text, text) if text else ""
+    def __init__(self, folder: Path, count: int) -> None:
+        """Args: `count` is of files."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self._folder = folder
+        self._files = [pa.OSFile(str(folder / f"{n}.arrow"), "wb") for n in range(max(1, count))]
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        self._writers = [pa.ipc.new_stream(file, _MENTIONS, options=options) for file in self._files]
 
+    def write(self, mentions: Iterable[Mention]) -> None:
+        """Add `mentions`."""
+        held: list[list[Mention]] = [[] for _ in self._files]
+        for one in mentions:
+            number = zlib.crc32(one.key.encode()) % len(held)
+            held[number].append(one)
+            if len(held[number]) == BATCH_ROWS:
+                self._write(number, held[number])
+                held[number] = []
+        for number, rest in enumerate(held):
+            self._write(number, rest)
+
+    def _write(self, number: int, mentions: Sequence[Mention]) -> None:
+        if mentions:
+            columns = [*map(pa.array, zip(*mentions, strict=True), _MENTIONS.types)]
+            self._writers[number].write_batch(pa.RecordBatch.from_arrays(columns, schema=_MENTIONS))
+
+    def read(self) -> Iterator[Iterator[Mention]]:
+        """The mentions of each file; then the files are gone."""
+        for writer, file in zip(self._writers, self._files, strict=True):
+            writer.close()
+            file.close()
+        for number in range(len(self._files)):
+            with pa.OSFile(str(self._folder / f"{number}.arrow")) as file, pa.ipc.open_stream(file) as batches:
+                yield (Mention(*row) for b in batches for row in zip(*(c.to_pylist() for c in b.columns), strict=True))
+        shutil.rmtree(self._folder)
+
+
+def _told(triplets: Stage, relations: str = "") -> Iterator[Told]:
+    """The triplets that name something, those of a document one after the other; with such relations, a pattern."""
     for batch in triplets.batches(list(_COLUMNS)):
-        for row in batch.to_pylist():
-            if row["subject_name"] or row["object_name"]:
-                published = once(row["published_at"].isoformat() if row["published_at"] else "9999")
-                subject, relation, object_name = (once(row[c]) for c in ("subject_name", "relation", "object_name"))
-                order = (published, doc := once(row["doc_id"]), row["start"])
-                found.append(Told(row["triplet_id"], doc, subject, relation, once(row["object"]), object_name, order))
-    return sorted(found, key=lambda one: one.triplet_id)
+        chosen = batch.filter(pc.match_substring_regex(batch.column("relation"), relations)) if relations else batch
+        for row in chosen.to_pylist():
+            subject, object_name, published = (row.pop(c) for c in ("subject_name", "object_name", "published_at"))
+            if subject or object_name:
+                when = published.isoformat() if published else "9999"
+                yield Told(**row, subject=subject or "", object_name=object_name or "", published=when)
 
 
 def _pages(documents: Stage) -> dict[str, Page]:
@@ -288,8 +367,8 @@ def _pages(documents: Stage) -> dict[str, Page]:
     }
 
 
-def _row(known: Known, entity: Folded, place: Mapping[str, tuple[str, str, int]]) -> dict[str, Any]:
-    facts = sorted({*entity.facts}, key=lambda fact: (place[fact], fact))
+def _row(known: Known, entity: Folded) -> dict[str, Any]:
+    facts = [triplet for *_, triplet in sorted(entity.facts)]
     forms = sorted(entity.forms, key=lambda form: (-entity.forms[form], form))
     row: dict[str, Any] = {
         "entity_id": text_digest(known.key, known.apart)[:20],

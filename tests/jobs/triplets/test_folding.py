@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from itertools import groupby
 
 import pytest
 
 from quern.jobs.text.name_forms import name_key
-from quern.jobs.triplets.entities import Folded, Known, Page, Told, address_name, folded
+from quern.jobs.triplets.entities import Folded, Known, Names, Page, Told, address_name, folded
 
 
 def entities(pages: dict[str, Page], *told: tuple[str, str, str, str]) -> dict[Known, Folded]:
@@ -16,7 +17,10 @@ def entities(pages: dict[str, Page], *told: tuple[str, str, str, str]) -> dict[K
         Told(f"t{n}", doc, subject, relation, value, value if value[:1].isupper() else "")
         for n, (doc, subject, relation, value) in enumerate(told)
     ]
-    return folded(rows, pages)
+    names = Names(rows, pages)
+    documents = groupby(sorted(rows, key=lambda row: row.doc_id), lambda row: row.doc_id)
+    mentions = (mention for _, some in documents for mention in names.mentions([*some]))
+    return folded([*mentions, *names.titles()])
 
 
 def known(name: str) -> Known:
