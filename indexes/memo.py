@@ -153,10 +153,10 @@ class Memo:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._parts: list[PartFile] = []
-        self._batches: OrderedDict[tuple[int, int], pa.RecordBatch] = OrderedDict()
         self._checked: set[tuple[int, int]] = set()
         self._damaged: set[Path] = set()
         self._index = self._load()
+        self._reader = _Blocks(self._parts)
         self._asked = np.zeros(len(self._index.high), dtype=np.bool_)
 
     def _load(self) -> MemoIndex:
@@ -277,13 +277,58 @@ class Memo:
             KeyError: A fingerprint has no result.
             DamagedError: Its result was there when it was asked for, and is not now.
         """
+        at = self._known(prints)
+        return self._reader.rows(self._index.part[at], self._index.row[at])
+
+    def _known(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
+        """Position of each fingerprint in the index."""
         at = self._sound(prints)
         if (at < 0).any():
             lost = int((at < 0).sum())
             for path in self._damaged:
                 raise DamagedError(path, f"{lost} results of {len(prints)} were lost just now", "run it again")
             raise KeyError(f"{lost} of {len(prints)} rows have no result in {self.directory}")
-        part, row = self._index.part[at], self._index.row[at]
+        return at
+
+    def places(self, prints: Fingerprints) -> Places:
+        """Where the results of `prints` stand, for whoever reads them elsewhere.
+
+        Raises:
+            KeyError, DamagedError: As `lookup`.
+        """
+        at = self._known(prints)
+        numbers, part = np.unique(self._index.part[at], return_inverse=True)
+        paths = tuple(self._parts[number].path for number in numbers.tolist())
+        return Places(paths, part.astype(np.int32), self._index.row[at])
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where results stand, in their order."""
+
+    paths: tuple[Path, ...]  # Parts of the memo.
+    part: npt.NDArray[np.int32]  # Position of each one's part, shape (results,).
+    row: npt.NDArray[np.int64]  # Its row there, shape (results,).
+
+    def reader(self) -> Callable[[int, int], pa.RecordBatch]:
+        """What reads so many results from a number on, with the columns of `memo_schema`.
+
+        Raises:
+            DamagedError: A part is not as it was written; the reader says so of a block.
+        """
+        blocks = _Blocks([PartFile(path) for path in self.paths])
+        return lambda start, rows: blocks.rows(self.part[start : start + rows], self.row[start : start + rows])
+
+
+class _Blocks:
+    """Blocks of parts, the last few of them in memory."""
+
+    def __init__(self, parts: Sequence[PartFile]) -> None:
+        self._parts = parts
+        self._held: OrderedDict[tuple[int, int], pa.RecordBatch] = OrderedDict()
+
+    def rows(self, part: npt.NDArray[np.int32], row: npt.NDArray[np.int64]) -> pa.RecordBatch:
+        """Results at these places, in their order."""
         block = row // BLOCK_ROWS
         places, inverse = np.unique(np.stack([part, block], axis=1), axis=0, return_inverse=True)
         taken: list[pa.RecordBatch] = []
@@ -291,19 +336,19 @@ class Memo:
         # One turn per stored block, of up to 256 results: rows that were computed together are read together.
         for n, (p, b) in enumerate(places.tolist()):
             wanted = np.flatnonzero(inverse.ravel() == n)
-            taken.append(self._batch(p, b).take(pa.array(row[wanted] - b * BLOCK_ROWS)))
+            taken.append(self._block(p, b).take(pa.array(row[wanted] - b * BLOCK_ROWS)))
             order.append(wanted)
         table = pa.Table.from_batches(taken).combine_chunks()
         back = np.argsort(np.concatenate(order), kind="stable")
         return table.to_batches()[0].take(pa.array(back))
 
-    def _batch(self, part: int, block: int) -> pa.RecordBatch:
-        batch = self._batches.pop((part, block), None)
+    def _block(self, part: int, block: int) -> pa.RecordBatch:
+        batch = self._held.pop((part, block), None)
         if batch is None:
             batch = self._parts[part].block(block)
-        self._batches[part, block] = batch
-        if len(self._batches) > 16:
-            self._batches.popitem(last=False)
+        self._held[part, block] = batch
+        if len(self._held) > 16:
+            self._held.popitem(last=False)
         return batch
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -43,19 +44,28 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
     return {"compression": "zstd", "use_dictionary": sought, "write_statistics": sought}
 
 
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file of a table, written for itself."""
+
+    path: Path  # The file.
+    digest: TableDigest  # Of its rows.
+    checksum: str  # Of the file.
+
+
 class StageWriter:
     """Writes one staged table; the file appears under its name only when it is complete.
 
     Use as a context manager, then call `stage()`. An exception inside leaves no file.
     """
 
-    def __init__(self, path: Path, table: Table, digest: TableDigest | None = None) -> None:
-        """Args: `digest`, if given, takes the rows as well: that of a table of which this is one file."""
+    def __init__(self, path: Path, table: Table) -> None:
         self._path = path
         self._table = table
-        self._digest = digest or TableDigest()
+        self._digest = TableDigest()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = path.with_name(f".tmp-{path.name}")
+        remove(self._temporary)  # Another try may have left a folder there.
         self._digested = digest_columns(table)
         self._rows: list[Mapping[str, Any]] = []
         self._file = ChecksummedFile(self._temporary)
@@ -104,6 +114,8 @@ class StageWriter:
             self._flush()
             self._writer.close()
             self._file.close()
+            if self._path.is_dir():  # As well.
+                remove(self._path)
             self._temporary.replace(self._path)
 
     def __enter__(self) -> StageWriter:
@@ -117,13 +129,13 @@ class StageWriter:
             abandon([self._writer, self._file], [self._temporary])
 
     @property
-    def checksum(self) -> str:
-        """The checksum of the complete file."""
-        return self._file.checksum
+    def file(self) -> WrittenFile:
+        """What was written, as a file of a table that has several."""
+        return WrittenFile(self._path, self._digest, self._file.checksum)
 
     def stage(self) -> Stage:
         """What was written."""
-        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), self.checksum)
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), self._file.checksum)
 
 
 class FolderWriter:
@@ -170,11 +182,23 @@ class FolderWriter:
 
     def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Add `batches` as a new file."""
-        before = self._digest.rows
-        target = self._next()
-        with StageWriter(target, self._table, self._digest) as writer:
+        with StageWriter(self._next(), self._table) as writer:
             writer.write_all(batches)
-        self._files[target.name] = FolderFile(self._digest.rows - before, writer.checksum)
+        self.adopt(writer.file)
+
+    @property
+    def offered(self) -> Path:
+        """Where others may write files of the table, under any names; what is not adopted of them goes."""
+        folder = self._temporary / "_offered"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def adopt(self, file: WrittenFile) -> None:
+        """Add a file that was written on this file system."""
+        target = self._next()
+        file.path.replace(target)
+        self._digest.add(file.digest)
+        self._files[target.name] = FolderFile(file.digest.rows, file.checksum)
 
     def _next(self) -> Path:
         return self._temporary / f"{len(self._files):06d}.parquet"
@@ -193,6 +217,7 @@ class FolderWriter:
         """Complete the folder."""
         if not self._files:
             self.write_all([])  # A folder without a file has no schema.
+        remove(self.offered)
         write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})
         remove(self._path)
         self._temporary.replace(self._path)

@@ -7,7 +7,7 @@ pyarrow read it as one table, and `_files.json` in it names the files in their o
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,27 @@ class Stage:
         """
         self.check()
         yield from read_parquet(self.path, self.table, columns, rows)
+
+    def slice(self, start: int, count: int) -> Iterator[pa.RecordBatch]:
+        """`count` rows from number `start` on, whole; only files that have some of them are read.
+
+        Raises:
+            DamagedError: One of these is not as it was written.
+        """
+        at, stop = 0, start + count
+        files = _indexed(self.path) if self.path.is_dir() else {self.path: FolderFile(self.rows, self.checksum)}
+        for path, file in files.items():
+            first, at = at, at + file.rows
+            if first >= stop or at <= start:
+                continue
+            if file.checksum and (why := VERIFIED.damage(path, file.checksum)):
+                raise DamagedError(path, why)
+            with pq.ParquetFile(path) as parquet:
+                for group in range(parquet.num_row_groups):
+                    begin, first = first, first + parquet.metadata.row_group(group).num_rows
+                    if begin < stop and first > start:
+                        rows = _group(parquet, group, self.table.schema, BATCH_ROWS)
+                        yield from _within(rows, start - begin, stop - begin)
 
     def check(self) -> None:
         """Read its files whole, unless this process did.
@@ -107,9 +128,23 @@ def read_parquet(
         with pq.ParquetFile(part) as file:
             # Row group by row group: a batch then holds no more bytes than one that was written.
             for group in range(file.num_row_groups):
-                # A thread a column costs more than it saves of some thousand rows.
-                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=names, use_threads=False):
-                    yield pa.RecordBatch.from_arrays(columns_in(batch, schema), schema=schema)
+                yield from _group(file, group, schema, rows)
+
+
+def _group(file: pq.ParquetFile, group: int, schema: pa.Schema, rows: int) -> Iterator[pa.RecordBatch]:
+    # A thread a column costs more than it saves of some thousand rows.
+    for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=schema.names, use_threads=False):
+        yield pa.RecordBatch.from_arrays(columns_in(batch, schema), schema=schema)
+
+
+def _within(batches: Iterable[pa.RecordBatch], start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """The rows of `batches` from number `start` up to `stop`, of which either may be outside."""
+    at = 0
+    for batch in batches:
+        begin, end = max(start - at, 0), min(stop - at, batch.num_rows)
+        if begin < end:
+            yield batch.slice(begin, end - begin)
+        at += batch.num_rows
 
 
 def columns_in(rows: pa.Table | pa.RecordBatch, wanted: pa.Schema) -> list[Any]:

@@ -155,6 +155,12 @@ class TableDigest:
             lanes = prints.view(np.uint8).reshape(-1, FINGERPRINT_BYTES).view(np.uint32)
             self._sum += lanes.sum(axis=0, dtype=np.uint64)
 
+    def add(self, other: TableDigest) -> None:
+        """Add the rows that another digest saw."""
+        self.rows += other.rows
+        with np.errstate(over="ignore"):
+            self._sum += other._sum
+
     def hexdigest(self) -> str:
         """The digest of the rows seen so far, 32 hexadecimal digits."""
         return bytes_digest(self.rows.to_bytes(8, "big") + self._sum.tobytes())

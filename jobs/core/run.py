@@ -7,23 +7,32 @@ import shutil
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
+from quern.indexes.memo import Memo, committed_inputs, memo_schema
 from quern.indexes.memo_uses import mark_used, night_of
 from quern.indexes.page_store import Removals
-from quern.indexes.stage_writers import FolderWriter, StageWriter
+from quern.indexes.stage_writers import FolderWriter, StageWriter, remove
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
+from quern.jobs.core.table_writing import (
+    Bools,
+    Gathered,
+    Partition,
+    Rows,
+    RowsMade,
+    input_keys,
+    write_partitions,
+    write_rows,
+)
 from quern.jobs.core.work import EnginePool, Ran, Work
 from quern.schemas.addresses import Url
 from quern.schemas.digests import Fingerprints
@@ -33,66 +42,10 @@ from quern.schemas.tables import REJECTS, Table
 if TYPE_CHECKING:
     from quern.indexes.catalog import Snapshot
     from quern.indexes.page_store import PageStore
-import numpy.typing as npt
-
-from quern.schemas.row_digests import hash_pairs
-
-Bools = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int64]
-
-
-class RowKeys:
-    """Keys of the rows that `job` makes of `source`, gathered batch by batch; memory: 32 bytes a row."""
-
-    def __init__(self, job: Job, source: Source, batch_rows: int) -> None:
-        self._job, self._source, self._batch_rows = job, source, batch_rows
-        self._keys: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), dtype=np.uint64)]
-        self._preference: list[Numbers] = [np.empty(0, dtype=np.int64)]
-        self._inputs: list[Numbers] = [np.empty(0, dtype=np.int64)]
-
-    def add(self, rows: pa.RecordBatch, inputs: Numbers) -> None:
-        """Take the next rows, and the number of the input of each."""
-        self._keys.append(hash_pairs(rows.select(list(self._job.makes.key))))
-        self._preference.append(self._job.preference(rows))
-        self._inputs.append(inputs)
-
-    def kept(self) -> Bools:
-        """Which of all rows stay, one per key, in the order they were made, shape (rows,)."""
-        keys, preference = np.concatenate(self._keys), -np.concatenate(self._preference)
-        order = np.lexsort((np.arange(len(keys)), preference, keys[:, 1], keys[:, 0]))
-        again = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
-        tied = again & (preference[order[1:]] == preference[order[:-1]])
-        if tied.any():
-            # Not by the order of the inputs: a page store has it by what was ingested when.
-            among = np.union1d(order[1:][tied], order[:-1][tied])
-            rank = np.zeros(len(keys), dtype=np.int64)
-            # The place of some inputs, which are numbered in the order of the source, among each other by their keys.
-            inputs = np.concatenate(self._inputs)[among]
-            wanted, back = np.unique(inputs, return_inverse=True)
-            ranks: Numbers = pc.rank(self._keys_of(wanted), tiebreaker="dense").to_numpy().astype(np.int64)
-            rank[among] = ranks[back]
-            order = np.lexsort((np.arange(len(keys)), rank, preference, keys[:, 1], keys[:, 0]))
-        kept = np.ones(len(keys), dtype=np.bool_)
-        kept[order[1:]] = ~again
-        return kept
-
-    def input_keys(self, rows: Bools) -> list[str]:
-        """The keys of the inputs of these rows."""
-        wanted, back = np.unique(np.concatenate(self._inputs)[rows], return_inverse=True)
-        found: list[str] = self._keys_of(wanted).take(pa.array(back)).to_pylist()
-        return found
-
-    def _keys_of(self, inputs: Numbers) -> pa.ChunkedArray:
-        """The keys of the inputs with these numbers, which ascend."""
-        found, at = [], 0
-        for batch in self._source.batches([self._job.key], self._batch_rows):
-            inside = inputs[(inputs >= at) & (inputs < at + batch.num_rows)] - at
-            found.append(batch.column(self._job.key).take(pa.array(inside)))
-            at += batch.num_rows
-        return pa.chunked_array(found)
-
 
 log = logging.getLogger(__name__)
+
+_REJECTS = 1 << 16  # Rejects that are Python objects at a time.
 
 
 @dataclass(frozen=True)
@@ -135,6 +88,7 @@ class Run:
     batch_rows: int  # Rows read at a time.
     task_rows: int  # Rows of one committed part, unless the job says otherwise.
     cores: int  # Cores of this machine that the build may use.
+    file_rows: int = 50_000  # Inputs of a job above which workers write its table, a file for so many.
     source: Path | Url | PageStore | None = None  # What pages are read from: files, or the page store.
     started_at: datetime | None = None  # When the build began; None where that is not known.
     parent: Snapshot | None = None  # The published snapshot that this build is made upon; None for the first.
@@ -145,17 +99,25 @@ class Run:
     # Folders of the memo that were asked, in order, each as often as it was.
     asked: list[str] = field(default_factory=list)
 
+    def path(self, table: Table) -> Path:
+        """Where the build's version of `table` is."""
+        return self.stages / table.name / f"{self.build_id}.parquet"
+
+    def scratch_path(self, name: str) -> Path:
+        """Where a table is that only this build needs."""
+        return self.work / "tables" / f"{name}.parquet"
+
     def writer(self, table: Table) -> StageWriter:
         """A writer of the build's version of `table`."""
-        return StageWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+        return StageWriter(self.path(table), table)
 
     def folder(self, table: Table) -> FolderWriter:
         """A writer of the build's version of `table` as a folder of files that may exist already."""
-        return FolderWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+        return FolderWriter(self.path(table), table)
 
-    def scratch(self, table: Table, name: str = "") -> StageWriter:
-        """A writer of a table that only this build needs, under the table's name or another."""
-        return StageWriter(self.work / "tables" / f"{name or table.name}.parquet", table)
+    def scratch(self, table: Table) -> StageWriter:
+        """A writer of a table that only this build needs."""
+        return StageWriter(self.scratch_path(table.name), table)
 
     def reject(self, job: str, rows: list[tuple[str, str, str]]) -> None:
         """Record (key, reason, detail) of what `job` left out."""
@@ -267,35 +229,46 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     one; the others become rejects `duplicate_key`. Memory: 48 bytes a row. With a name for `scratch` the table goes
     under that name when the build is done.
     """
-    done, keys = memoise(job, stage, run), RowKeys(job, stage, run.batch_rows)
-    rejected = at = 0
-    final = True
-    with _writer(job, run, scratch) as writer:
-        for batch in stage.batches([job.key], run.batch_rows):
-            results = done.results(at, batch.num_rows)
-            rows, parents = unnest(results, "rows")
-            final &= pc.all(results.column("final")).as_py() is not False
-            keys.add(rows, parents + at)
-            writer.write(rows)
-            rejected += record_rejects(job, batch, results, run)
-            at += batch.num_rows
-    made, kept = writer.stage(), keys.kept()
+    done = memoise(job, stage, run)
+    path = run.scratch_path(scratch) if scratch else run.path(job.makes)
+    made, gathered = written(RowsMade(job), done, path, run)
+    rejected, kept = record_rejects(job, stage, gathered.rejects, run), gathered.kept(stage, job.key)
     if not kept.all():
         lost = _lost_keys(made, ~kept)
-        rows_lost = zip(keys.input_keys(~kept), lost, strict=True)
+        inputs = input_keys(stage, job.key, gathered.keys["input"].to_numpy()[~kept]).to_pylist()
+        rows_lost = zip(inputs, lost, strict=True)
         run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
-        made, rejected = _without(made, kept, _writer(job, run, scratch)), rejected + len(lost)
+        made, rejected = _without(made, kept, path), rejected + len(lost)
     run.report(job, done.counts(made.rows, rejected), done.started)
-    return Made((made,), counts=None, final=final)
+    return Made((made,), counts=None, final=gathered.final)
+
+
+def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | None = None) -> tuple[Stage, Gathered]:
+    """The table at `path` that `make` makes of results, and what is known of its rows.
+
+    Beyond `Run.file_rows` inputs workers write it, as a folder. With `inputs`, a table, its rows are read too.
+    """
+    count, most = len(done.prints), run.file_rows
+    if count <= most:
+        sizes = (min(run.batch_rows, count - at) for at in range(0, count, run.batch_rows))
+        with StageWriter(path, make.made) as writer:
+            batches = sizes if inputs is None else inputs.batches(rows=run.batch_rows)
+            gathered = write_rows(make, done.results, batches, writer, 0)
+        return writer.stage(), gathered
+    aside = run.work / f"{path.stem}-written"
+    with FolderWriter(path, make.made) as folder:
+        partitions = [
+            Partition(make, places, start, inputs, run.batch_rows, folder.offered, aside)
+            for start in range(0, count, most)
+            for places in [done.memo.places(done.prints[start : start + most])]
+        ]
+        gathered = write_partitions(partitions, run.engines.spread(done.job).each, folder, aside)
+    return folder.stage(), gathered
 
 
 def same_key(table: Table, key: str) -> str:
     """What is told of an input that would make a row with a key that another row has."""
     return f"another row made the same {table.key[0]} {key}"
-
-
-def _writer(job: Job, run: Run, scratch: str) -> StageWriter:
-    return run.scratch(job.makes, scratch) if scratch else run.writer(job.makes)
 
 
 def _lost_keys(made: Stage, lost: Bools) -> list[str]:
@@ -304,23 +277,26 @@ def _lost_keys(made: Stage, lost: Bools) -> list[str]:
     return [str(key) for key in pa.chunked_array(columns).filter(pa.array(lost)).to_pylist()]
 
 
-def _without(made: Stage, kept: Bools, writer: StageWriter) -> Stage:
-    """The rows of a table that are `kept`: it is written again, since few tables have rows with one key."""
+def _without(made: Stage, kept: Bools, path: Path) -> Stage:
+    """The rows of the table at `path` that are `kept`: it is written again, as few tables have rows with one key."""
     at = 0
-    with writer:
+    with StageWriter(path.with_name(f".kept-{path.name}"), made.table) as writer:
         for batch in made.batches():
             writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
             at += batch.num_rows
-    return writer.stage()
+    remove(path)
+    stage = writer.stage()
+    return replace(stage, path=stage.path.replace(path))
 
 
-def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:
-    """Write the rejects among `results` of `batch`, under their keys; returns how many."""
-    rejects, parents = unnest(results, "rejects")
-    keys = batch.column(job.key).take(pa.array(parents)).to_pylist()
-    rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
-    run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
-    return len(keys)
+def record_rejects(job: Job, source: Source, rejects: pa.Table, run: Run) -> int:
+    """Write `rejects_of` results, under the keys of their inputs among `source`; returns how many."""
+    for start in range(0, rejects.num_rows, _REJECTS):
+        part = rejects.slice(start, _REJECTS)
+        keys = input_keys(source, job.key, part["input"].to_numpy()).to_pylist()
+        rows = zip(keys, part["reason"].to_pylist(), part["detail"].to_pylist(), strict=True)
+        run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
+    return int(rejects.num_rows)
 
 
 class TableJob(Contract):

@@ -114,10 +114,10 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
     return _apply_bisecting(job, batch.slice(0, half), start) + _apply_bisecting(job, batch.slice(half), start + half)
 
 
-def stopped(engine: str, work: Work, error: Exception) -> EngineError:
-    """What to tell of a job that an engine could not finish; said before the engine is closed."""
+def stopped(engine: str, doing: str, error: Exception) -> EngineError:
+    """What to tell of what an engine could not finish; said before the engine is closed."""
     return EngineError(
-        f"{engine} could not finish the job {work.job.name}: {in_short(str(error)) or type(error).__name__}; what was "
+        f"{engine} could not finish {doing}: {in_short(str(error)) or type(error).__name__}; what was "
         "computed is kept, and logs/engines.log in the warehouse says more"
     )
 
@@ -199,14 +199,14 @@ class Shuffler(Protocol):
         """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
 
 
-class Local(Protocol):
-    """This machine's cores."""
+class Spread(Protocol):
+    """Workers: this machine's cores, Spark's or Ray's."""
 
     def each(self, function: Callable[[_Piece], Any], items: Sequence[_Piece], /) -> Iterator[Any]:
         """`function` of each of `items`, as they end.
 
         Raises:
-            EngineError: A worker died.
+            EngineError: A worker died, or it could not be finished.
         """
 
 
@@ -214,7 +214,7 @@ class Cluster(Protocol):
     """Machines that functions can be spread over: Ray."""
 
     def each(
-        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int], /
+        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int] = ..., /
     ) -> Iterator[Any]:
         """`function` of each of `items`, as they end; `size` is an item's bytes.
 
@@ -229,8 +229,11 @@ class EnginePool(Protocol):
     def choose(self, job: Job, missing: int) -> Engine:
         """The engine for `missing` rows of `job`."""
 
-    def local(self) -> Local:
+    def local(self) -> Spread:
         """This machine's cores."""
+
+    def spread(self, job: Job) -> Spread:
+        """Whose workers write a large table of `job`: those of the cluster that runs it, or this machine's cores."""
 
     def spark(self, rows: int, local_below: int) -> Shuffler | None:
         """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""

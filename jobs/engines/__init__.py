@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, cast
 
 from quern.jobs.core.contract import Job
-from quern.jobs.core.work import Engine, EngineError, Work, core_count, died
+from quern.jobs.core.work import Engine, EngineError, Spread, Work, core_count, died
 from quern.jobs.engines.local import LocalEngine
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.engines.spark import SparkEngine, require_java
@@ -98,6 +98,12 @@ class Engines:
     def local(self) -> LocalEngine:
         """This machine's cores."""
         return cast("LocalEngine", self._engine("local"))
+
+    def spread(self, job: Job) -> Spread:
+        """Whose workers write a large table of `job`: those of the cluster that runs it, or this machine's cores."""
+        names = ("spark", "ray") if job.engine == "cpu" else ("ray", "spark")
+        name = next((name for name in names if name in self._wanted), "local")
+        return cast("Spread", self._engine(name))
 
     def spark(self, rows: int, local_below: int) -> SparkEngine | None:
         """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""

@@ -67,7 +67,9 @@ class RayEngine:
             pass
         return Ran(self.name)
 
-    def each(self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int]) -> Iterator[Any]:
+    def each(
+        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int] = lambda _: 0
+    ) -> Iterator[Any]:
         """`function` of each of `items`, in tasks of one core, as they end.
 
         Args:
@@ -331,7 +333,7 @@ def _compute(_items: object, _say: object, work: Work) -> None:
         for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
             pass
     except Exception as error:  # Ray raises many kinds
-        raise stopped("Ray", work, error) from error
+        raise stopped("Ray", f"the job {work.job.name}", error) from error
 
 
 def _ray_actor(work: Work) -> type:

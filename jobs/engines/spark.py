@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -193,8 +193,20 @@ class SparkEngine:
             numbers = spark.range(done, len(work.files), 1, len(work.files) - done)
             numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
-            raise stopped("Spark", work, error) from _said(error)
+            raise stopped("Spark", f"the job {work.job.name}", error) from _said(error)
         return Ran("local+spark" if done else "spark")
+
+    def each(self, function: Callable[[_T], Any], items: Sequence[_T]) -> Iterator[Any]:
+        """`function`, of a module, of each of `items`, in a task each; in their order.
+
+        Raises:
+            EngineError: It does not start, or a task failed for good.
+        """
+        context = self.session().sparkContext
+        try:
+            yield from context.parallelize(items, len(items)).map(function).collect()
+        except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
+            raise stopped("Spark", function.__name__, error) from _said(error)
 
     @property
     def died(self) -> bool:

@@ -8,15 +8,14 @@ from functools import cached_property, partial
 from typing import ClassVar, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.memo import unnest
 from quern.indexes.stages import Stage
-from quern.indexes.vectors import Floats, vector_array, vector_matrix
 from quern.jobs.core.contract import Computed, Job, Made, Source, View
-from quern.jobs.core.run import Run, TableJob, memoise, record_rejects
+from quern.jobs.core.run import Run, TableJob, memoise, record_rejects, written
+from quern.jobs.core.table_writing import Numbers
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedder import prepare
@@ -56,25 +55,25 @@ def question_and_answer(queries: pa.RecordBatch) -> pa.Array:
     return pc.binary_join_element_wise(queries.column("question"), queries.column("answer"), " ")
 
 
-@dataclass(frozen=True)
-class Vectors:
-    """Embeddings of some of a batch's texts."""
-
-    rows: npt.NDArray[np.int64]  # Which rows of the batch have one, shape (n,).
-    matrix: Floats  # Their vectors, shape (n, d).
-    cut: int  # How many of the texts were longer than the model reads.
-
-
 def dimension(job: Embed) -> int:
     """Width of the job's vectors."""
     return int(job.makes.schema.field("vector").type.list_size)
 
 
-def vectors_of(results: pa.RecordBatch, job: Embed) -> Vectors:
-    """The vectors among the memo's `results` of `job`; a text whose embedding was rejected has none."""
-    made, parents = unnest(results, "rows")
-    cut = int((made.column("tokens").to_numpy() > job.capacity).sum())
-    return Vectors(parents, vector_matrix(made.column("vector")), cut)
+@dataclass(frozen=True)
+class _Joined:
+    """Rows with the vectors of their texts; marked are those whose text is longer than the model reads."""
+
+    made: Table  # The table.
+    capacity: int  # Tokens that the model reads.
+
+    def rows(self, results: pa.RecordBatch, inputs: pa.RecordBatch) -> tuple[pa.RecordBatch, Numbers, Numbers]:
+        """The rows of `inputs` whose text has a vector."""
+        found, parents = unnest(results, "rows")
+        kept = inputs.take(pa.array(parents))
+        columns = [(found if name == "vector" else kept).column(name) for name in self.made.schema.names]
+        cut = found.column("tokens").to_numpy() > self.capacity
+        return pa.RecordBatch.from_arrays(columns, schema=self.made.schema), parents, cut.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -128,21 +127,12 @@ class AddVectors(TableJob):
         (table,) = self.tables
         source = self.text(rows, self._form)
         done = memoise(self.embed, source, run)
-        rejected = cut = at = 0
-        with run.writer(table) if table.name in TABLES else run.scratch(table) as writer:
-            for batch in rows.batches(rows=run.batch_rows):
-                results = done.results(at, batch.num_rows)
-                at += batch.num_rows
-                vectors = vectors_of(results, self.embed)
-                kept = batch.take(pa.array(vectors.rows))
-                matrix = vector_array(vectors.matrix)
-                columns = [matrix if name == "vector" else kept.column(name) for name in table.schema.names]
-                writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
-                if len(vectors.rows) < batch.num_rows:  # Only a text without a vector is told, in the form it was read.
-                    rejected += record_rejects(self.embed, source.of(batch), results, run)
-                cut += vectors.cut
-        made = writer.stage()
-        return Made((made,), done.counts(made.rows, rejected, {"cut_texts": cut}), final=rejected == 0)
+        path = run.path(table) if table.name in TABLES else run.scratch_path(table.name)
+        made, gathered = written(_Joined(table, self.embed.capacity), done, path, run, rows)
+        # Only a text without a vector is told, in the form in which it was read.
+        rejected = record_rejects(self.embed, source, gathered.rejects, run)
+        notes = {"cut_texts": int(gathered.keys["mark"].to_numpy().sum())}
+        return Made((made,), done.counts(made.rows, rejected, notes), final=rejected == 0)
 
 
 EMBEDDED_PAIRS: Final = Table(

@@ -362,6 +362,7 @@ def new_run(
             rejects=writer,
             batch_rows=settings.engine.batch_rows,
             task_rows=settings.engine.task_rows,
+            file_rows=settings.engine.file_rows,
             cores=core_count(settings.engine),
             removals=page_store(warehouse).removals(),
         )

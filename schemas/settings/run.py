@@ -38,6 +38,9 @@ class EngineSettings(Group):
     ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
     batch_rows: Positive = Field(1024, description="Rows read at a time.")
     task_rows: Positive = Field(64, description="Rows of one committed piece of work.")
+    file_rows: Positive = Field(
+        50_000, description="Rows given to a job above which its workers write the table it makes, a file for so many."
+    )
 
 
 class MemoSettings(Group):

@@ -18,6 +18,7 @@ from quern.indexes.memo import is_damaged, unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.jobs.core.contract import Choice, Computed, View
 from quern.jobs.core.run import Run, memoise, record_rejects
+from quern.jobs.core.table_writing import rejects_of
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.night_state import (
     CONTENT_BYTES,
@@ -90,18 +91,19 @@ def write_signatures(
     live, fresh = compare_contents(known, keys)
     texts = _new_texts(documents, fresh)
     done = memoise(job, texts, run)
-    rejected = start = at = 0
+    rejects, start, at = [], 0, 0
     with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
         for batch in _signatures_of(before):
             writer.write_batch(batch.filter(pa.array(live[start : start + batch.num_rows])))
             start += batch.num_rows
         for batch in texts.batches(job.reads, run.batch_rows):
             results = done.results(at, batch.num_rows)
-            at += batch.num_rows
             rows, parents = unnest(results, "rows")
             writer.write_batch(rows)
             writer.write_batch(_without_bands(batch, parents))
-            rejected += record_rejects(job, batch, results, run)
+            rejects.append(rejects_of(results, at))
+            at += batch.num_rows
+    rejected = record_rejects(job, texts, pa.concat_tables(rejects), run) if rejects else 0
     run.report(job, done.counts(texts.rows, rejected), done.started)
     return Signed(rejected == 0, texts.rows)
 

@@ -11,14 +11,18 @@ from typing import Any, ClassVar, Literal
 
 import psutil
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from quern.indexes.checksums import DamagedError
+from quern.indexes.memo import Memo, Places
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.run import Run, derive
 from quern.jobs.core.work import EngineError, stopped
-from quern.jobs.engines import Engines, Work
+from quern.jobs.engines import Engines
+from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
 from tests.conftest import Staged
@@ -76,6 +80,11 @@ def texts(count: int) -> list[dict[str, Any]]:
     return [{"key": f"k{n:03}", "text": " ".join(["word"] * (n % 3))} for n in range(count)]
 
 
+def words_of(numbers: range) -> int:
+    """Words of the texts with these numbers, of which the eleventh cannot be read."""
+    return sum(n % 3 for n in numbers if n != 11)
+
+
 def words(stage: Stage) -> list[str]:
     return [w for b in stage.batches() for w in b.column("word_id").to_pylist()]
 
@@ -127,6 +136,55 @@ def test_which_of_equal_rows_stays_does_not_depend_on_the_order_of_inputs(
     ]
     assert made[0].rows == 4 + 19
     assert made[0].digest == made[1].digest
+
+
+@pytest.mark.parametrize("file_rows", [1, 7, 19])
+def test_a_table_that_workers_write_is_the_same_whatever_was_left_of_another_try(
+    file_rows: int, run: Run, staged: Staged, tmp_path: Path
+) -> None:
+    given = [{"key": f"{n:02}", "text": f"w{n % 3} w{n % 4} x{n} x{n}" if n % 5 else ""} for n in range(1, 20)]
+    expected = derive(Days(), staged(TEXTS, given), replace(run, stages=tmp_path / "one"))
+    rejected = run.reports[-1].rejected
+    apart = replace(run, stages=tmp_path / "several", reports=[], file_rows=file_rows)
+    left = apart.stages / "words" / f".tmp-{run.build_id}.parquet" / "_offered"
+    left.mkdir(parents=True)
+    (left / "000000000000-of-another-try.parquet").write_bytes(b"half")
+    made = derive(Days(), staged(TEXTS, given), apart)
+    assert (made.digest, words(made), apart.reports[-1].rejected) == (expected.digest, words(expected), rejected)
+    assert pq.read_table(made.path).num_rows == made.rows, "other readers find each row once"
+    assert not list(run.work.rglob("*.keys"))
+
+
+def test_a_large_table_is_a_folder_of_files_with_checksums(run: Run, staged: Staged) -> None:
+    made = derive(Split(), staged(TEXTS, texts(50)), replace(run, file_rows=20))
+    assert [rows for _, rows in made.files] == [19, 20, 10]
+    assert sorted(path.name for path in made.path.iterdir()) == [
+        *(f"00000{n}.parquet" for n in range(3)),
+        "_files.json",
+    ]
+    assert [row for batch in made.slice(17, 24) for row in batch["word_id"].to_pylist()] == words(made)[17:41]
+    (made.path / "000002.parquet").write_bytes(b"damaged")
+    assert not made.as_written()
+    assert len([*made.slice(0, 10)]) == 1, "only files that are wanted are read"
+    with pytest.raises(DamagedError):
+        list(made.slice(30, 19))
+
+
+def test_a_result_that_is_lost_while_a_table_is_written_ends_the_job(
+    run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Memo.places
+
+    def then_lost(memo: Memo, prints: Fingerprints) -> Places:
+        found = places(memo, prints)
+        found.paths[0].write_bytes(b"damaged")
+        return found
+
+    monkeypatch.setattr(Memo, "places", then_lost)
+    with pytest.raises(DamagedError):
+        derive(Split(), staged(TEXTS, texts(50)), replace(run, file_rows=20))
+    monkeypatch.setattr(Memo, "places", places)
+    assert derive(Split(), staged(TEXTS, texts(50)), replace(run, file_rows=20)).rows == 49
 
 
 def test_only_new_and_changed_rows_are_computed(run: Run, staged: Staged, tmp_path: Path) -> None:
@@ -257,9 +315,16 @@ def test_the_engine_changes_nothing(
 
     with StageWriter(tmp_path / "rejects-2.parquet", REJECTS) as rejects:
         other = replace(
-            run, engines=engines, memo=tmp_path / "memo-2", stages=tmp_path / name, reports=[], rejects=rejects
+            run,
+            engines=engines,
+            memo=tmp_path / "memo-2",
+            stages=tmp_path / name,
+            reports=[],
+            rejects=rejects,
+            file_rows=40,
         )
         made = derive(job, staged(TEXTS, rows), other)
+    assert [rows for _, rows in made.files] == [words_of(range(at, min(at + 40, 150))) for at in range(0, 150, 40)]
     assert other.reports[-1].engine == name
     assert made.digest == expected.digest
     assert words(made) == words(expected)
@@ -304,8 +369,7 @@ PYTHON = 'Traceback:\r\n  File "a.py", line 3, in f\r\n    g()\r\nValueError: a\
     ],
 )
 def test_what_stopped_an_engine_is_one_printable_line(said: str, told: str) -> None:
-    work = Work(Split(), (), pa.schema([]), Path("memo"), 1)
-    message = str(stopped("Spark", work, RuntimeError(said)))
+    message = str(stopped("Spark", "the job split", RuntimeError(said)))
     assert message.startswith(f"Spark could not finish the job split: {told}; what was computed is kept"), message
     assert message.isprintable()
 
