@@ -44,13 +44,15 @@ class Stage:
         self.check()
         yield from read_parquet(self.path, self.table, columns, rows)
 
-    def slice(self, start: int, count: int) -> Iterator[pa.RecordBatch]:
-        """`count` rows from number `start` on, whole; only files that have some of them are read.
+    def slice(
+        self, start: int, count: int, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """`count` rows from number `start` on, in batches as of `batches`; only files that have some of them are read.
 
         Raises:
             DamagedError: One of these is not as it was written.
         """
-        at, stop = 0, start + count
+        at, stop, schema = 0, start + count, self.table.fields(columns or self.table.schema.names)
         files = _indexed(self.path) if self.path.is_dir() else {self.path: FolderFile(self.rows, self.checksum)}
         for path, file in files.items():
             first, at = at, at + file.rows
@@ -62,8 +64,7 @@ class Stage:
                 for group in range(parquet.num_row_groups):
                     begin, first = first, first + parquet.metadata.row_group(group).num_rows
                     if begin < stop and first > start:
-                        rows = _group(parquet, group, self.table.schema, BATCH_ROWS)
-                        yield from _within(rows, start - begin, stop - begin)
+                        yield from _within(_group(parquet, group, schema, rows), start - begin, stop - begin)
 
     def check(self) -> None:
         """Read its files whole, unless this process did.

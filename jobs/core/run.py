@@ -262,7 +262,7 @@ def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | No
             for start in range(0, count, most)
             for places in [done.memo.places(done.prints[start : start + most])]
         ]
-        gathered = write_partitions(partitions, run.engines.spread(done.job).each, folder, aside)
+        gathered = write_partitions(partitions, run.engines.spread(done.job.engine).each, folder, aside)
     return folder.stage(), gathered
 
 

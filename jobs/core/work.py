@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -232,8 +232,8 @@ class EnginePool(Protocol):
     def local(self) -> Spread:
         """This machine's cores."""
 
-    def spread(self, job: Job) -> Spread:
-        """Whose workers write a large table of `job`: those of the cluster that runs it, or this machine's cores."""
+    def spread(self, kind: Literal["cpu", "model"]) -> Spread:
+        """Whose workers write a large table: those of the cluster that runs such jobs, or this machine's cores."""
 
     def spark(self, rows: int, local_below: int) -> Shuffler | None:
         """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""

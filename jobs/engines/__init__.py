@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from quern.jobs.core.contract import Job
 from quern.jobs.core.work import Engine, EngineError, Spread, Work, core_count, died
@@ -99,9 +99,9 @@ class Engines:
         """This machine's cores."""
         return cast("LocalEngine", self._engine("local"))
 
-    def spread(self, job: Job) -> Spread:
-        """Whose workers write a large table of `job`: those of the cluster that runs it, or this machine's cores."""
-        names = ("spark", "ray") if job.engine == "cpu" else ("ray", "spark")
+    def spread(self, kind: Literal["cpu", "model"]) -> Spread:
+        """Whose workers write a large table: those of the cluster that runs such jobs, or this machine's cores."""
+        names = ("spark", "ray") if kind == "cpu" else ("ray", "spark")
         name = next((name for name in names if name in self._wanted), "local")
         return cast("Spread", self._engine(name))
 

@@ -206,7 +206,7 @@ class SparkEngine:
         try:
             yield from context.parallelize(items, len(items)).map(function).collect()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
-            raise stopped("Spark", function.__name__, error) from _said(error)
+            raise stopped("Spark", "the writing of a table", error) from _said(error)
 
     @property
     def died(self) -> bool:

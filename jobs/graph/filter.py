@@ -3,15 +3,19 @@
 A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
-one page among others. Memory: the ids of the chunks, about 30 bytes each, a number for each document, and 4 bytes
-a pair for the threshold of the corpus.
+one page among others. Memory: the ids of chunks, some 30 bytes for each chunk and pair, and 4 bytes a pair for the
+threshold of the corpus. Beyond `engine.file_rows` pairs workers score and write those of some documents each.
 """
 
 from __future__ import annotations
 
+import math
+import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import ClassVar, Final
 
 import numpy as np
@@ -20,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_among
+from quern.indexes.stage_writers import StageWriter, WrittenFile
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
@@ -62,38 +67,153 @@ class Filter(TableJob):
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Score the pairs of `embedded_pairs` against `chunks`, and keep the best."""
-        pairs, chunks, settings = inputs["embedded_pairs"], inputs["chunks"], self.settings
-        floor = _floor(pairs, chunks, settings)
-        quotas = _quotas(chunks, settings.most_of_document)
-        nodes_table = NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
-        rejected = _reject_orphans(pairs, chunks, run)
-        with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
-            for scored in _scored(pairs, chunks):
-                scope = settings.scope
-                kept = _best_of_chunks(scored, settings.alpha) if scope == "chunk" else scored.similarity >= floor
-                kept &= _best_within(scored, quotas)
-                columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
-                query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
-                node_writer.write(_nodes(scored, kept, nodes_table.schema))
-        queries, nodes = query_writer.stage(), node_writer.stage()
-        return Made((queries, nodes), Counts(pairs.rows, nodes.rows, 0, pairs.rows, rejected))
+        pairs, chunks = inputs["embedded_pairs"], inputs["chunks"]
+        known = _column(chunks, "chunk_id").combine_chunks()
+        chunk = positions_among(known, _column(pairs, "chunk_id"))
+        rejected = _reject_orphans(pairs, chunk < 0, run)
+        tables = QUERIES, NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
+        whole = _Part(self.settings, pairs, chunks, (0, pairs.rows), (0, chunks.rows), tables)
+        whole = replace(whole, floor=whole.threshold())
+        if pairs.rows <= run.file_rows:
+            with run.writer(tables[0]) as queries, run.writer(tables[1]) as nodes:
+                whole.write(queries, nodes)
+            made = queries.stage(), nodes.stage()
+        else:
+            with run.folder(tables[0]) as several, run.folder(tables[1]) as kept:
+                write = partial(_write, folders=(several.offered, kept.offered))
+                parts = _parts(whole, known, chunk, run.file_rows)
+                for _, query_file, node_file in sorted(run.engines.spread("cpu").each(write, parts)):
+                    several.adopt(query_file)
+                    kept.adopt(node_file)
+            made = several.stage(), kept.stage()
+        return Made(made, Counts(pairs.rows, made[1].rows, 0, pairs.rows, rejected))
 
 
-def chunk_ids(chunks: Stage) -> pa.Array:
-    """Ids of all chunks."""
-    return pa.concat_arrays([b.column(0) for b in chunks.batches(["chunk_id"])] or [pa.array([], pa.string())])
+@dataclass(frozen=True)
+class _Part:
+    """The pairs of some chunks, those of whole documents."""
+
+    settings: FilterSettings
+    pairs: Stage
+    chunks: Stage
+    of_pairs: tuple[int, int]  # Number of the first, and how many.
+    of_chunks: tuple[int, int]  # As well.
+    tables: tuple[Table, Table]  # `queries` and `nodes`.
+    floor: float = -math.inf  # Least similarity of a kept query.
+
+    def write(self, queries: StageWriter, nodes: StageWriter) -> None:
+        """Write the queries and the nodes."""
+        quotas = _quotas((b.column(0) for b in self._chunks("chunk_id")), self.settings.most_of_document)
+        for scored in self._scored():
+            by_chunk = self.settings.scope == "chunk"
+            kept = (
+                _best_of_chunks(scored, self.settings.alpha)
+                if by_chunk
+                else scored.similarity >= np.float32(self.floor)
+            )
+            kept &= _best_within(scored, quotas)
+            columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
+            queries.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
+            nodes.write(_nodes(scored, kept, self.tables[1].schema))
+
+    def threshold(self) -> float:
+        """The least similarity of a kept query; -inf where each chunk is judged alone."""
+        if self.settings.scope == "absolute":
+            return self.settings.min_similarity
+        if self.settings.scope == "chunk":
+            return -math.inf
+        scores = np.concatenate([np.empty(0, np.float32), *(scored.similarity for scored in self._scored())])
+        scores[np.isnan(scores)] = -np.inf
+        wanted = max(1, int(np.ceil(self.settings.alpha * len(scores) - 1e-9)))
+        return float(np.partition(scores, -wanted)[-wanted]) if len(scores) else -math.inf
+
+    def _chunks(self, *columns: str) -> Iterator[pa.RecordBatch]:
+        return self.chunks.slice(*self.of_chunks, columns, rows=256)
+
+    def _scored(self) -> Iterator[_Scored]:
+        for chunk_batch, rows in self._by_chunks():
+            chunk = positions_among(chunk_batch.column("chunk_id"), rows.column("chunk_id"))
+            vectors = vector_matrix(rows.column("vector"))
+            scores = similarities(vectors, vector_matrix(chunk_batch.column("vector"))[chunk])
+            queries = rows.select(_PAIR)
+            yield _Scored(queries, question_and_answer(queries), vectors, scores, chunk)
+
+    def _by_chunks(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """Batches of chunks, each with all queries of its chunks.
+
+        Both tables have one order, but a chunk may be missing, because it has no vector; its queries are left out.
+        """
+        known = pa.concat_arrays([b.column(0) for b in self._chunks("chunk_id")] or [pa.array([], pa.string())])
+        stream = (
+            kept
+            for batch in self.pairs.slice(*self.of_pairs, [*_PAIR, "vector"])
+            if (kept := batch.filter(pa.array(positions_among(known, batch.column("chunk_id")) >= 0))).num_rows
+        )
+        rest: pa.RecordBatch | None = None
+        for batch in self._chunks("chunk_id", "vector"):
+            taken: list[pa.RecordBatch] = []
+            while (piece := rest if rest is not None else next(stream, None)) is not None:
+                inside = pc.is_in(piece.column("chunk_id"), value_set=batch.column("chunk_id")).to_numpy(
+                    zero_copy_only=False
+                )
+                cut = len(inside) if inside.all() else int(np.argmin(inside))
+                taken.append(piece.slice(0, cut))
+                rest = piece.slice(cut) if cut < len(inside) else None
+                if rest is not None:
+                    break
+            whole = [p for p in taken if p.num_rows]
+            if whole:
+                yield batch, pa.Table.from_batches(whole).combine_chunks().to_batches()[0]
 
 
-def _reject_orphans(queries: Stage, chunks: Stage, run: Run) -> int:
+def _write(part: _Part, folders: tuple[Path, Path]) -> tuple[int, WrittenFile, WrittenFile]:
+    """Write the files of `part`, under a name of their own, as a task may run twice; with the place of the part."""
+    name = f"{uuid.uuid4().hex}.parquet"
+    with (
+        StageWriter(folders[0] / name, part.tables[0]) as queries,
+        StageWriter(folders[1] / name, part.tables[1]) as nodes,
+    ):
+        part.write(queries, nodes)
+    return part.of_pairs[0], queries.file, nodes.file
+
+
+def _parts(whole: _Part, known: pa.Array, chunk: npt.NDArray[np.int64], rows: int) -> list[_Part]:
+    """Parts of about `rows` pairs, of whole documents.
+
+    Args:
+        whole: All.
+        known: Ids of the chunks.
+        chunk: Position of each pair's chunk among them, -1 where it is none; otherwise never less than before.
+        rows: Pairs of a part.
+    """
+    # A pair of no chunk goes with the one before it.
+    chunk = np.maximum.accumulate(np.concatenate([chunk, [len(known)]]))
+    document = document_of(known).dictionary_encode().indices.to_numpy()
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(document)) + 1, [len(known)]])
+    wanted = np.maximum(chunk[np.arange(0, len(chunk) - 1, rows)], 0)
+    begins = np.unique(starts[np.searchsorted(starts, wanted, side="right") - 1])
+    ends = np.append(begins[1:], len(known))
+    first, last = (np.searchsorted(chunk[:-1], at) for at in (begins, ends))
+    first[0], last[-1] = 0, len(chunk) - 1
+    return [
+        replace(whole, of_pairs=(a, b - a), of_chunks=(c, d - c))
+        for a, b, c, d in zip(*(values.tolist() for values in (first, last, begins, ends)), strict=True)
+    ]
+
+
+def _column(stage: Stage, name: str) -> pa.ChunkedArray:
+    return pa.chunked_array([batch.column(0) for batch in stage.batches([name])], pa.string())
+
+
+def _reject_orphans(queries: Stage, lost: npt.NDArray[np.bool_], run: Run) -> int:
     """Record the queries whose chunk has no vector; returns how many."""
-    known = chunk_ids(chunks)
-    rejected = 0
-    for batch in queries.batches(["query_id", "chunk_id"]):
-        lost = batch.filter(pc.invert(pc.is_in(batch.column("chunk_id"), value_set=known)))
-        rows = zip(lost.column("query_id").to_pylist(), lost.column("chunk_id").to_pylist(), strict=True)
+    at = 0
+    for batch in queries.batches(["query_id", "chunk_id"]) if lost.any() else ():
+        these = batch.filter(pa.array(lost[at : at + batch.num_rows]))
+        at += batch.num_rows
+        rows = zip(these.column("query_id").to_pylist(), these.column("chunk_id").to_pylist(), strict=True)
         run.reject(Filter.name, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
-        rejected += lost.num_rows
-    return rejected
+    return int(lost.sum())
 
 
 def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> pa.RecordBatch:
@@ -132,69 +252,15 @@ def _best_within(scored: _Scored, quotas: Mapping[str, int]) -> npt.NDArray[np.b
     return np.asarray(_ranks(scored)[0] < quota, dtype=np.bool_)
 
 
-def _quotas(chunks: Stage, most: int) -> dict[str, int]:
+def _quotas(chunk_ids: Iterable[pa.Array], most: int) -> dict[str, int]:
     """How many nodes a chunk may have, of each document whose chunks could together have more than `most`.
 
     Each chunk has the same share, and at least one node, so that a long page is found by all of its parts.
     """
-    count: Counter[str] = Counter()
-    for batch in chunks.batches(["chunk_id"]):
-        count.update(document_of(batch.column(0)).to_pylist())
+    count = Counter(doc for ids in chunk_ids for doc in document_of(ids).to_pylist())
     return {doc: max(1, most // n) for doc, n in count.items() if n > 1}
 
 
 def document_of(chunk_ids: pa.Array) -> pa.Array:
     """The document of each chunk: the key of a chunk is its document's, a hyphen and a number."""
     return pc.replace_substring_regex(chunk_ids, r"-\d+$", "")
-
-
-def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings) -> np.float32:
-    """The least similarity of a kept query; -inf where each chunk is judged alone."""
-    if settings.scope == "absolute":
-        return np.float32(settings.min_similarity)
-    if settings.scope == "chunk":
-        return np.float32(-np.inf)
-    scores = np.concatenate([np.empty(0, np.float32), *(s.similarity for s in _scored(pairs, chunks))])
-    scores[np.isnan(scores)] = -np.inf
-    wanted = max(1, int(np.ceil(settings.alpha * len(scores) - 1e-9)))
-    return np.float32(np.partition(scores, -wanted)[-wanted]) if len(scores) else np.float32(-np.inf)
-
-
-def _scored(pairs: Stage, chunks: Stage) -> Iterator[_Scored]:
-    for chunk_batch, rows in _by_chunks(chunks, pairs):
-        chunk = positions_among(chunk_batch.column("chunk_id"), rows.column("chunk_id"))
-        vectors = vector_matrix(rows.column("vector"))
-        scores = similarities(vectors, vector_matrix(chunk_batch.column("vector"))[chunk])
-        queries = rows.select(_PAIR)
-        yield _Scored(queries, question_and_answer(queries), vectors, scores, chunk)
-
-
-def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Batches of chunks, each with all queries of its chunks.
-
-    Both tables have one order, but a chunk may be missing, because it has no vector; its queries are left out.
-    """
-    known = chunk_ids(chunks)
-    stream = _of_known_chunks(queries, known)
-    rest: pa.RecordBatch | None = None
-    for batch in chunks.batches(["chunk_id", "vector"], rows=256):
-        taken: list[pa.RecordBatch] = []
-        while (piece := rest if rest is not None else next(stream, None)) is not None:
-            inside = pc.is_in(piece.column("chunk_id"), value_set=batch.column("chunk_id")).to_numpy(
-                zero_copy_only=False
-            )
-            cut = len(inside) if inside.all() else int(np.argmin(inside))
-            taken.append(piece.slice(0, cut))
-            rest = piece.slice(cut) if cut < len(inside) else None
-            if rest is not None:
-                break
-        whole = [p for p in taken if p.num_rows]
-        if whole:
-            yield batch, pa.Table.from_batches(whole).combine_chunks().to_batches()[0]
-
-
-def _of_known_chunks(queries: Stage, known: pa.Array) -> Iterator[pa.RecordBatch]:
-    for batch in queries.batches([*_PAIR, "vector"]):
-        kept = batch.filter(pc.is_in(batch.column("chunk_id"), value_set=known))
-        if kept.num_rows:
-            yield kept

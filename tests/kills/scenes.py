@@ -20,7 +20,7 @@ from tests.kills.trial import Runner, Scene
 _SITE: Final = CORPUS / "pages" / "brannock-review.example"
 _FEW: Final = "2024/02"
 _BUILD: Final = "20990101T0600"  # Names of later builds must sort after those of earlier ones.
-_SETTINGS: Final = ("--set", "doc2query.pairs=3", "--set", "engine.task_rows=4")
+_SETTINGS: Final = ("--set", "doc2query.pairs=3", "--set", "engine.task_rows=4", "--set", "engine.file_rows=20")
 _CRAWL: Final = (
     "contact=kills@quern.example",
     "allow_private=[127.0.0.0/8]",

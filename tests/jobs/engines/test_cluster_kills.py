@@ -94,7 +94,8 @@ def _digests(warehouse: Path) -> dict[str, str]:
 def test_a_build_during_which_something_is_killed_is_equal_to_one_that_was_left_alone(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    common = [f"embed.model={write_tiny_embedder(tmp_path / 'model')}", "engine.task_rows=8", "doc2query.pairs=3"]
+    sizes = ["engine.task_rows=8", "engine.file_rows=20", "doc2query.pairs=3"]
+    common = [f"embed.model={write_tiny_embedder(tmp_path / 'model')}", *sizes]
     build(_PAGES, Warehouse.create(tmp_path / "here"), load_settings(None, common))
     expected, chance, outcomes = _digests(tmp_path / "here"), random.Random(_KILLS), []
     settings = [word for setting in [*common, *cluster.settings] for word in ("--set", setting)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,12 @@ QUESTIONS = {
     "b-0": [("What do bees store?", "honey"), ("Who won?", "nobody")],
     "c-0": [],
 }
+
+
+@pytest.fixture(params=[50_000, 1, 3])
+def run(run: Run, request: pytest.FixtureRequest) -> Run:
+    """In this process, and by workers in files of about so many pairs."""
+    return replace(run, file_rows=request.param)
 
 
 def filtered(chunks: Stage, pairs: Stage, settings: FilterSettings, run: Run) -> tuple[Stage, Stage]:
