@@ -31,3 +31,16 @@ def positions_among(keys: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> Posit
     return np.asarray(
         places.to_numpy(zero_copy_only=False) if isinstance(places, pa.Array) else places.to_numpy(), np.int64
     )
+
+
+class KeyPlaces:
+    """Where keys stand that are in any order, for many batches: they are sorted once, not hashed for each."""
+
+    def __init__(self, keys: pa.Array) -> None:
+        self._order: Positions = pc.sort_indices(keys).to_numpy().astype(np.int64)
+        self._sorted = keys.take(pa.array(self._order))
+
+    def of(self, wanted: pa.Array) -> Positions:
+        """Positions of `wanted`, -1 where absent."""
+        at = positions_in(self._sorted, wanted)
+        return np.where(at < 0, -1, self._order[at]) if len(self._order) else at

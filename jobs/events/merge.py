@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.disk import mapped
+from quern.indexes.keys import KeyPlaces
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
@@ -86,7 +87,7 @@ class MergeEvents(TableJob):
             members = batch.column("sources").flatten().field("event_id")
             sizes = pc.list_value_length(batch.column("sources")).to_numpy()
             led_by = batch.column("event_id").take(pa.array(np.repeat(np.arange(batch.num_rows), sizes)))
-            member, leader = (pc.index_in(ids, laid.keys).fill_null(NEW).to_numpy() for ids in (members, led_by))
+            member, leader = (laid.places.of(ids) for ids in (members, led_by))
             known[member[member >= 0]] = leader[member >= 0]
         return known
 
@@ -98,6 +99,11 @@ class _Laid:
     keys: pa.Array  # Their keys.
     dated: Dated  # Their days and vectors.
     early: bool  # Whether pages were left aside that say they are published after tonight.
+
+    @cached_property
+    def places(self) -> KeyPlaces:
+        """Where each report is by its key, if it is kept."""
+        return KeyPlaces(self.keys)
 
 
 def _lay(found: Stage, width: int, run: Run) -> _Laid:
@@ -175,7 +181,7 @@ def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
     followers = _followers(found, laid, led)
     schema = EVENTS.with_dimension(laid.dated.vectors.shape[1]).schema
     for batch in found.batches():
-        place = _places(batch, laid)
+        place = laid.places.of(batch.column("event_id"))
         leads = (
             np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(laid.keys) else place[:0]
         )
@@ -202,7 +208,7 @@ def _followers(found: Stage, laid: _Laid, led: Led) -> _Followers:
     kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([found.table.schema.field(name) for name in names]))]
     places = [np.empty(0, dtype=np.int64)]
     for batch in found.batches(names) if len(laid.keys) else ():
-        place = _places(batch, laid)
+        place = laid.places.of(batch.column("event_id"))
         follows = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] != place))
         kept.append(batch.take(pa.array(follows)))
         places.append(place[follows])
@@ -210,9 +216,3 @@ def _followers(found: Stage, laid: _Laid, led: Led) -> _Followers:
     order = np.lexsort((place, led.leader[place]))
     rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(order)).combine_chunks().to_batches()
     return _Followers(led.leader[place[order]], rows[0] if rows else kept[0])
-
-
-def _places(batch: pa.RecordBatch, laid: _Laid) -> Positions:
-    """Position of each report among those that are kept, -1 where it is not."""
-    places: Positions = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
-    return places

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.indexes.keys import positions_among, positions_in
+from quern.indexes.keys import KeyPlaces, positions_among, positions_in
 
 texts = st.text(st.characters(codec="utf-8"), max_size=3)
 
@@ -24,3 +24,9 @@ def test_few_or_many_keys_are_found_at_their_places(of: list[str], wanted: list[
 @pytest.mark.parametrize("wanted", [[], ["a"], ["b"]])
 def test_among_no_keys_none_is_found(wanted: list[str]) -> None:
     assert positions_in(pa.array([], pa.string()), pa.array(wanted, pa.string())).tolist() == [-1] * len(wanted)
+
+
+@given(st.lists(texts, unique=True, max_size=60), st.lists(st.none() | texts, max_size=8))
+def test_keys_in_any_order_are_found_at_their_places(keys: list[str], wanted: list[str | None]) -> None:
+    known, sought = pa.array(keys, pa.string()), pa.array(wanted, pa.string())
+    assert KeyPlaces(known).of(sought).tolist() == positions_among(known, sought).tolist()
