@@ -42,7 +42,7 @@ from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.reranking import benchmark_reranking
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
-from tests.benchmarks.scale import benchmark_scale
+from tests.benchmarks.scale import benchmark_scale, plot_scale
 from tests.benchmarks.search_on_disk import benchmark_search_on_disk
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.tasks import benchmark_tasks
@@ -131,7 +131,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "reranking": lambda options: benchmark_reranking(options.warehouse[0], options.questions, str(options.model)),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
     "search-on-disk": lambda options: benchmark_search_on_disk(options.nodes, min(5, options.repeats), options.folder),
-    "scale": lambda options: benchmark_scale(options.size or (1000, 10_000), options.set),
+    "scale": lambda options: _scale(options),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
@@ -164,6 +164,13 @@ def _embed(options: argparse.Namespace) -> dict[str, float]:
     return benchmark_embed(texts, embed, min(5, options.repeats))
 
 
+def _scale(options: argparse.Namespace) -> dict[str, float]:
+    figures = benchmark_scale(options.size or (1000, 10_000), options.set)
+    if options.plot:
+        plot_scale(figures, options.plot)
+    return figures
+
+
 def _ingest(options: argparse.Namespace) -> dict[str, float]:
     if options.memory:
         return benchmark_memory(options.folder, int(options.gigabytes * 1e9))
@@ -192,6 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--reading", type=Path, action="append", help="of lines, reading: a file of pages; may be repeated"
     )
     parser.add_argument("--size", type=int, action="append", help="of scale: documents of a build; repeatable")
+    parser.add_argument("--plot", type=Path, help="of scale: an SVG of seconds and memory by size")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")

@@ -15,6 +15,7 @@ import pytest
 
 from quern.indexes.served.search_server import SearchServer
 from quern.schemas.settings import SearchServerSettings
+from tests.conftest import build_here
 from tests.search_proxy import Proxy, proxied
 
 VARIABLE = "QUERN_TEST_SERVER"
@@ -69,6 +70,12 @@ def server_at(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
         finally:
             process.terminate()
             process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def built(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse of a site of the mini-web."""
+    return build_here(one_site, tmp_path_factory.mktemp("built") / "warehouse", "doc2query.pairs=3")
 
 
 @pytest.fixture

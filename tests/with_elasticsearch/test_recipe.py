@@ -15,7 +15,6 @@ from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.recipes.elasticsearch import searched
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings.reading import SettingsError, load_settings
-from tests.conftest import build_here
 from tests.search_proxy import Proxy, as_json
 
 ALIAS = "quern-tests"
@@ -29,11 +28,6 @@ class Served:
     searcher: Searcher
     server: SearchServer
     nearest: bool  # Whether the server searches vectors: the stand-in for OpenSearch does not.
-
-
-@pytest.fixture(scope="session")
-def built(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_here(one_site, tmp_path_factory.mktemp("built") / "warehouse", "doc2query.pairs=3")
 
 
 @pytest.fixture
