@@ -57,6 +57,7 @@ def plot_scale(figures: dict[str, float], path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
+    mpl.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot as plt
 
     sizes = sorted(int(name.split()[0]) for name in figures if name.endswith(" chunks"))
