@@ -81,6 +81,11 @@ def test_training_ranks_held_out_questions_better_and_the_folder_loads_everywher
     sentence_transformers = pytest.importorskip("sentence_transformers")
     peers = sentence_transformers.CrossEncoder(str(out), device="cpu").predict(list(zip(questions, texts, strict=True)))
     assert scores.tolist() == pytest.approx(peers.tolist(), abs=1e-5)
+    flag = pytest.importorskip("FlagEmbedding").FlagReranker(str(out), use_fp16=False, devices=["cpu"])
+    by_flag = flag.compute_score(
+        [[question, text] for question, text in zip(questions, texts, strict=True)], normalize=True
+    )
+    assert scores.tolist() == pytest.approx(by_flag, abs=1e-5)
 
 
 def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
