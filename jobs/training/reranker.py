@@ -96,15 +96,18 @@ class Reranker(nn.Module):  # type: ignore[misc]
         set_verbosity_error()  # That the base has no head yet is no news.
         folder = find_folder(DEFAULT_MODEL if base == READER else base, "--base")
         try:
+            there = transformers.AutoConfig.from_pretrained(folder).num_hidden_layers
             self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
             self.model: Any = getattr(transformers, self.head).from_pretrained(
                 folder, num_labels=1, attention_probs_dropout_prob=0.0, num_hidden_layers=shape.layers, dtype="float32"
             )
         # Libraries raise errors of their own for files that are missing, damaged or of another kind.
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        except (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError) as error:
             raise TrainingError(f"--base {base} is no encoder: {' '.join(str(error).split())[:200]}") from error
         if self.tokenizer.cls_token_id is None or getattr(self.model.config, "is_decoder", False):
             raise TrainingError(f"--base {base} is no encoder: name a model such as BERT or XLM-RoBERTa")
+        if shape.layers > there:  # Those that it lacks would be random.
+            raise TrainingError(f"--layers {shape.layers}: --base {base} has {there}")
         if base == READER:
             self._take_reader()
         self.model.get_input_embeddings().requires_grad_(False)

@@ -88,6 +88,12 @@ def test_training_ranks_held_out_questions_better_and_the_folder_loads_everywher
     assert scores.tolist() == pytest.approx(by_flag, abs=1e-5)
 
 
+def test_layers_that_the_base_lacks_are_refused(tmp_path: Path) -> None:
+    base = write_tiny_cross_encoder(tmp_path / "tiny")
+    with pytest.raises(TrainingError, match=r"--layers 3: --base .*tiny has 2"):
+        train(GROUPS, tmp_path / "out", Settings(1, 1e-3), replace(SHAPE, layers=3), str(base), [], "")
+
+
 def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
