@@ -81,6 +81,9 @@ class Contract(ABC):
 
     name: ClassVar[str]  # Name in logs, memo and rejects.
     version: ClassVar[int]  # Raised whenever the same input gives another result.
+    in_files: ClassVar[bool] = (
+        False  # Whether workers write its tables beyond `engine.file_rows` rows that it is given.
+    )
 
     @property
     @abstractmethod
@@ -112,6 +115,7 @@ class Contract(ABC):
 class Job(Contract):
     """A row-wise job. Models are loaded on first use in a worker."""
 
+    in_files: ClassVar[bool] = True
     engine: ClassVar[Literal["cpu", "model"]]  # `cpu` jobs run on Spark, `model` jobs on Ray.
     reads: ClassVar[tuple[str, ...]]  # Columns that `apply` is given.
     key: ClassVar[str]  # The column of `reads` that names a rejected row.

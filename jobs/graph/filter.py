@@ -55,6 +55,7 @@ class Filter(TableJob):
 
     name: ClassVar[str] = "filter"
     version: ClassVar[int] = 3
+    in_files: ClassVar[bool] = True
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -87,6 +87,7 @@ class AddVectors(TableJob):
 
     name: ClassVar[str] = Embed.name
     version: ClassVar[int] = 2  # Raised whenever what is embedded of a row changes.
+    in_files: ClassVar[bool] = True
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:

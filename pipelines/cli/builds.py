@@ -122,6 +122,10 @@ def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Setting
         seconds = "?" if step.seconds is None else f"{step.seconds:,.1f}"
         compute, reuse = (_rows(step, rows) for rows in (step.compute, step.reuse))
         typer.echo(f"{step.name:<15} {compute:>11} {reuse:>11} {seconds:>9}  {step.why}")
+    if several := [f"{step.name} ({step.files:,})" for step in planned.steps if step.files > 1]:
+        typer.echo(
+            f"workers write tables of {', '.join(several)} files, a file for {settings.engine.file_rows:,} rows read"
+        )
     if planned.seconds is not None:
         typer.echo(f"about {planned.seconds:,.0f} s beside the start of engines, audit and publication")
     elif planned.parent is None:

@@ -45,6 +45,7 @@ class PlannedStep:
     exact: bool  # Whether both are exact.
     why: str  # Why rows are to be computed, and how many are gone.
     seconds: float | None  # Expected time by the rates of builds before; None where there are none.
+    files: int  # Files of each table that it makes; of several, workers write each.
     removed: int = 0  # Rows by which it reads fewer than in the last build; of the first step, those it makes.
 
 
@@ -137,7 +138,7 @@ class _Walk:
         known = all(table.stage is not None for table in work.made.values())
         to_do = exact and isinstance(job, Job)  # What the memo lacks is counted, even where it cannot be made.
         compute = None if work.compute is None else round(work.compute)
-        removed = self._removed(step, work)
+        removed, most = self._removed(step, work), self.settings.engine.file_rows
         return PlannedStep(
             name=step.name,
             upstream=tuple(maker.name for maker in makers(self.steps, step.reads)),
@@ -151,6 +152,7 @@ class _Walk:
             exact=known or to_do,
             why=self._why(step, job, compute, removed, "" if exact else "~"),
             seconds=self._seconds(step, compute),
+            files=max(1, -(-round(work.rows or 0) // most)) if job.in_files else 1,
             removed=removed,
         )
 
