@@ -362,7 +362,10 @@ def _each(items: Iterator[tuple[Any, int]], say: Callable[[Any], None], function
         del running[done]
         return ray.get(done)
 
-    task = ray.remote(num_cpus=1)(function)
+    def run(item: Any) -> Any:  # Ray takes functions alone, and no partial ones.
+        return function(item)
+
+    task = ray.remote(num_cpus=1)(run)
     most = int(ray.cluster_resources().get("CPU", 1)) + 1
     here = ray.get_runtime_context().get_node_id()
     stores = [n["Resources"].get("object_store_memory", 0) for n in ray.nodes() if n["NodeID"] == here]
