@@ -42,7 +42,7 @@ MINI_WEB = "mini-web"
 # A page may wait for a core for long there, so that its time limit, which counts waiting, is set high.
 _PATIENT = ("--set", "clean.seconds_per_page=300")
 # So few rows a file that workers write tables.
-_FEW = ("--set", "doc2query.pairs=3", "--set", "engine.file_rows=20", *_PATIENT)
+_FEW = ("--set", "doc2query.pairs=3", "--set", "engine.file_rows=60", *_PATIENT)
 # In the order in which they are built: first what most tests wait for, then what takes longest to evaluate.
 BUILDS: dict[str, Build] = {
     MINI_WEB: Build(CORPUS / "pages"),
