@@ -183,7 +183,7 @@ def mapped(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> npt.N
             if _numbered(error) is None:
                 raise
             raise NoRoomError(error, path, size) from None
-    return np.memmap(path, dtype=dtype, mode="r+", shape=shape)
+    return np.memmap(str(path), dtype=dtype, mode="r+", shape=shape)  # A path as such would have its links followed.
 
 
 def let_go(rows: npt.NDArray[Any], part: slice) -> None:

@@ -277,12 +277,11 @@ class Memo:
             KeyError: A fingerprint has no result.
             DamagedError: Its result was there when it was asked for, and is not now.
         """
-        at = self._known(prints)
+        at = self._known(prints, self._sound(prints))
         return self._reader.rows(self._index.part[at], self._index.row[at])
 
-    def _known(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
-        """Position of each fingerprint in the index."""
-        at = self._sound(prints)
+    def _known(self, prints: Fingerprints, at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Position of each fingerprint in the index, `at`, all of which are to be there."""
         if (at < 0).any():
             lost = int((at < 0).sum())
             for path in self._damaged:
@@ -291,12 +290,12 @@ class Memo:
         return at
 
     def places(self, prints: Fingerprints) -> Places:
-        """Where the results of `prints` stand, for whoever reads them elsewhere.
+        """Where the results of `prints` stand, for whoever reads and checks them elsewhere.
 
         Raises:
             KeyError, DamagedError: As `lookup`.
         """
-        at = self._known(prints)
+        at = self._known(prints, self._index.find(prints))
         numbers, part = np.unique(self._index.part[at], return_inverse=True)
         paths = tuple(self._parts[number].path for number in numbers.tolist())
         return Places(paths, part.astype(np.int32), self._index.row[at])

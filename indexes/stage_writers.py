@@ -114,7 +114,7 @@ class StageWriter:
             self._flush()
             self._writer.close()
             self._file.close()
-            if self._path.is_dir():  # As well.
+            if self._path.is_dir():
                 remove(self._path)
             self._temporary.replace(self._path)
 
@@ -150,8 +150,9 @@ class FolderWriter:
         self._digest = TableDigest()
         self._files: dict[str, FolderFile] = {}
         self._temporary = path.with_name(f".tmp-{path.name}")
+        self._others = self._temporary / "_others"
         remove(self._temporary)
-        self._temporary.mkdir(parents=True)
+        self._temporary.mkdir(parents=True, exist_ok=True)  # A task of another try may have made it again.
 
     @property
     def digest_columns(self) -> list[str]:
@@ -186,12 +187,10 @@ class FolderWriter:
             writer.write_all(batches)
         self.adopt(writer.file)
 
-    @property
-    def offered(self) -> Path:
-        """Where others may write files of the table, under any names; what is not adopted of them goes."""
-        folder = self._temporary / "_offered"
-        folder.mkdir(exist_ok=True)
-        return folder
+    def open_to_others(self) -> Path:
+        """A folder in which others may write files of the table, under any names; what is not adopted of them goes."""
+        self._others.mkdir(exist_ok=True)
+        return self._others
 
     def adopt(self, file: WrittenFile) -> None:
         """Add a file that was written on this file system."""
@@ -211,13 +210,21 @@ class FolderWriter:
             if kind is None:
                 self._close()
         finally:
+            self._close_to_others()
             remove(self._temporary)
+
+    def _close_to_others(self) -> None:
+        """Delete what was not adopted; a task that still writes there finds its folder gone, and may leave a rest."""
+        if self._others.is_dir():
+            left = self._temporary.with_name(f"{self._temporary.name}-left")
+            self._others.replace(left)
+            shutil.rmtree(left, ignore_errors=True)
 
     def _close(self) -> None:
         """Complete the folder."""
         if not self._files:
             self.write_all([])  # A folder without a file has no schema.
-        remove(self.offered)
+        self._close_to_others()
         write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})
         remove(self._path)
         self._temporary.replace(self._path)

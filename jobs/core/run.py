@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_REJECTS = 1 << 16  # Rejects that are Python objects at a time.
-
 
 @dataclass(frozen=True)
 class JobReport:
@@ -226,8 +224,8 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
     Not final where a row's reject may have better luck another time. Of rows with one key the job's `preference` keeps
-    one; the others become rejects `duplicate_key`. Memory: 48 bytes a row. With a name for `scratch` the table goes
-    under that name when the build is done.
+    one; the others become rejects `duplicate_key`. Memory: some 100 bytes a row, and all rejects. With a name for
+    `scratch` the table goes under that name when the build is done.
     """
     done = memoise(job, stage, run)
     path = run.scratch_path(scratch) if scratch else run.path(job.makes)
@@ -257,8 +255,9 @@ def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | No
         return writer.stage(), gathered
     aside = run.work / f"{path.stem}-written"
     with FolderWriter(path, make.made) as folder:
+        others = folder.open_to_others()
         partitions = [
-            Partition(make, places, start, inputs, run.batch_rows, folder.offered, aside)
+            Partition(make, places, start, inputs, run.batch_rows, others, aside)
             for start in range(0, count, most)
             for places in [done.memo.places(done.prints[start : start + most])]
         ]
@@ -291,11 +290,14 @@ def _without(made: Stage, kept: Bools, path: Path) -> Stage:
 
 def record_rejects(job: Job, source: Source, rejects: pa.Table, run: Run) -> int:
     """Write `rejects_of` results, under the keys of their inputs among `source`; returns how many."""
-    for start in range(0, rejects.num_rows, _REJECTS):
-        part = rejects.slice(start, _REJECTS)
-        keys = input_keys(source, job.key, part["input"].to_numpy()).to_pylist()
+    inputs, at, told = rejects["input"].to_numpy(), 0, 0
+    for batch in source.batches([job.key], run.batch_rows) if rejects.num_rows else ():
+        end = int(np.searchsorted(inputs, at + batch.num_rows))
+        part = rejects.slice(told, end - told)
+        keys = batch.column(job.key).take(pa.array(inputs[told:end] - at)).to_pylist()
         rows = zip(keys, part["reason"].to_pylist(), part["detail"].to_pylist(), strict=True)
         run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
+        at, told = at + batch.num_rows, end
     return int(rejects.num_rows)
 
 

@@ -6,6 +6,7 @@ the driver must know of it, keys and rejects, it writes beside: 32 bytes a row, 
 
 from __future__ import annotations
 
+import errno
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,12 +107,12 @@ class Gathered:
 def input_keys(source: Source, key: str, inputs: Numbers) -> pa.ChunkedArray:
     """The keys of the inputs with these numbers, in any order."""
     wanted, back = np.unique(inputs, return_inverse=True)
-    found, at = [pa.array([], pa.string())], 0
+    found, at, taken = [pa.array([], pa.string())], 0, 0
     for batch in source.batches([key]) if len(wanted) else ():
-        inside = wanted[(wanted >= at) & (wanted < at + batch.num_rows)] - at
-        found.append(batch.column(key).take(pa.array(inside)))
-        at += batch.num_rows
-    return pa.chunked_array([column.cast(pa.string()) for column in found]).take(pa.array(back))
+        end = int(np.searchsorted(wanted, at + batch.num_rows))
+        found.append(batch.column(key).take(pa.array(wanted[taken:end] - at)).cast(pa.string()))
+        at, taken = at + batch.num_rows, end
+    return pa.chunked_array(found).take(pa.array(back))
 
 
 def write_rows(
@@ -173,6 +174,9 @@ class _Written:
 
 def write_partition(partition: Partition) -> _Written:
     """Write the file of `partition`, under a name of its own, as a task may run twice."""
+    for folder in (partition.folder, partition.aside):
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "the table that this task is for is written already", str(folder))
     name = f"{partition.start:012d}-{uuid.uuid4().hex[:8]}"
     count, rows = len(partition.places.row), partition.batch_rows
     inputs: Iterator[int | pa.RecordBatch] = (min(rows, count - at) for at in range(0, count, rows))
@@ -180,7 +184,6 @@ def write_partition(partition: Partition) -> _Written:
         inputs = partition.stage.slice(partition.start, count)
     with StageWriter(partition.folder / f"{name}.parquet", partition.make.made) as writer:
         found = write_rows(partition.make, partition.places.reader(), inputs, writer, partition.start)
-    partition.aside.mkdir(parents=True, exist_ok=True)
     for kind, told in (("keys", found.keys), ("rejects", found.rejects)):
         pq.write_table(told, partition.aside / f"{name}.{kind}", compression="lz4")
     return _Written(partition.start, writer.file, partition.aside / name, found.final)
@@ -193,6 +196,7 @@ def write_partitions(
     aside: Path,
 ) -> Gathered:
     """Have `each`, of an engine, write `partitions`, and list their files in `writer`; `aside` is deleted."""
+    aside.mkdir(parents=True, exist_ok=True)
     written = sorted(each(write_partition, [*partitions]), key=lambda one: one.start)
     gathered = []
     for one in written:

@@ -195,7 +195,8 @@ def _chain(error: BaseException | None) -> list[tuple[BaseException, bool]]:
         told = RuntimeError(f"{type(error).__name__}: {said_by(error)}")
         told.add_note("".join(traceback.format_tb(error.__traceback__)))
     caused = error.__cause__ is not None
-    return [(told, caused), *_chain(error.__cause__ if caused else error.__context__)]
+    before = None if error.__suppress_context__ else error.__context__
+    return [(told, caused), *_chain(error.__cause__ if caused else before)]
 
 
 def _chained(errors: Sequence[tuple[BaseException, bool]]) -> BaseException:

@@ -378,5 +378,9 @@ def _each(items: Iterator[tuple[Any, int]], say: Callable[[Any], None], function
             running[task.remote(item)] = taken
         while running:
             say(next_result())
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, QuernError | OSError):
+            raise error.cause from None  # Ray's class of it is known to no other process.
+        raise stopped("Ray", "a task", error) from error
     except ray.exceptions.RayError as error:
         raise EngineError(f"Ray stopped: {error}") from error

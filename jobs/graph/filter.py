@@ -4,7 +4,8 @@ A pair is scored by the cosine of `question answer` with its chunk. The best alp
 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
 one page among others. Memory: the ids of chunks, some 30 bytes for each chunk and pair, and 4 bytes a pair for the
-threshold of the corpus. Beyond `engine.file_rows` pairs workers score and write those of some documents each.
+threshold of the corpus, for which all are scored here first. Beyond `engine.file_rows` pairs workers score and write
+those of some documents each.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Filter(TableJob):
             made = queries.stage(), nodes.stage()
         else:
             with run.folder(tables[0]) as several, run.folder(tables[1]) as kept:
-                write = partial(_write, folders=(several.offered, kept.offered))
+                write = partial(_write, folders=(several.open_to_others(), kept.open_to_others()))
                 parts = _parts(whole, known, chunk, run.file_rows)
                 for _, query_file, node_file in sorted(run.engines.spread("cpu").each(write, parts)):
                     several.adopt(query_file)
@@ -98,7 +99,7 @@ class _Part:
     pairs: Stage
     chunks: Stage
     of_pairs: tuple[int, int]  # Number of the first, and how many.
-    of_chunks: tuple[int, int]  # As well.
+    of_chunks: tuple[int, int]  # The same of the chunks.
     tables: tuple[Table, Table]  # `queries` and `nodes`.
     floor: float = -math.inf  # Least similarity of a kept query.
 

@@ -1,7 +1,7 @@
 """The table `entities`: what triplets name, under all forms of its name, with what is stated of it.
 
 Needs the whole tables of triplets and documents. What is named goes to files of some names each, one of which is in
-memory at a time; beside it are the titles and addresses of documents, some 500 bytes each. Names are folded anew each
+memory at a time; beside it are the titles and addresses of documents, some 1.2 KB each. Names are folded anew each
 night, for a page may join or part two of them; an entity that comes out as it was counts as taken over.
 
 Within a document a name stands for the only longer name that ends with it: `Tighe` for `Lorcan Tighe`, not `Brannock`
@@ -38,6 +38,7 @@ Kind = Literal["person", "thing"]
 
 _IS: Final = ("is", "are", "was", "were", "是")
 _ALIAS: Final = re.compile(r"(?:known as|called|nicknamed|renamed(?: as| to)?|abbreviated(?: as| to)?|又称|简称)$")
+_ALIAS_ANYWHERE: Final = _ALIAS.pattern.removesuffix("$")  # Which RE2 and Python take in the same way.
 _BORN: Final = re.compile(r"\bborn (?:in|on|at)$|出生于$|毕业于$")
 
 
@@ -275,7 +276,7 @@ class FoldEntities(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The entities of `triplets`; `documents` give titles, sites and addresses."""
         triplets = inputs["triplets"]
-        names = Names(_told(triplets, _ALIAS.pattern), _pages(inputs["documents"]))
+        names = Names(_told(triplets, _ALIAS_ANYWHERE), _pages(inputs["documents"]))
         files = _Files(run.work / self.name, -(-triplets.rows // _AT_ONCE))
         files.write(chain.from_iterable(names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT)))
         files.write(names.titles())

@@ -2,11 +2,12 @@
 
 A task is compared where it is sent to, and what comes back are the best neighbours that each of its vectors has in
 it. Those of all tasks are merged as they come. Vectors of a mapped file are read where they are compared, so that some
-20 bytes a vector and task are sent; others travel with each task that they are in, at most `probes`.
+50 bytes a vector and task are sent; others travel with each task that they are in, at most `probes`.
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,19 +32,32 @@ class _InFile:
     at: Positions  # Places of the vectors in it.
 
     def read(self) -> Floats:
-        """The vectors."""
-        return np.memmap(self.path, dtype=np.float32, mode="r").reshape(-1, self.width)[self.at]
+        """The vectors.
+
+        Raises:
+            OSError: This machine does not see what was written.
+        """
+        vectors = np.memmap(self.path, dtype=np.float32, mode="r").reshape(-1, self.width)[self.at]
+        if not vectors.any(axis=1).all():  # None of them is zero; what was not written yet is.
+            raise OSError(errno.EIO, "this machine does not see what another wrote there", self.path)
+        return vectors
 
 
 def _placed(vectors: VectorsInOrder, at: Positions) -> _InFile | Floats:
-    """Where vectors are; themselves, where that is no file."""
-    matrix: Vectors = vectors
-    rows = at
-    while isinstance(matrix, VectorsInOrder):
-        rows, matrix = matrix.order[rows], matrix.matrix
-    if isinstance(matrix, np.memmap) and matrix.filename is not None:
-        return _InFile(str(matrix.filename), matrix.shape[1], rows)
+    """Where vectors are; themselves, where that is no whole file."""
+    matrix, rows = _base(vectors, at)
+    if isinstance(matrix, np.memmap) and matrix.filename is not None and matrix.flags.c_contiguous:
+        held = np.frombuffer(getattr(matrix, "_mmap"), np.uint8, 1)  # noqa: B009 - not declared
+        if held.ctypes.data == matrix.ctypes.data and matrix.dtype == np.float32:
+            return _InFile(str(matrix.filename), matrix.shape[1], rows)
     return np.ascontiguousarray(matrix[rows])
+
+
+def _base(vectors: Vectors, at: Positions) -> tuple[Floats, Positions]:
+    """The matrix that vectors are of, and their rows there."""
+    while isinstance(vectors, VectorsInOrder):
+        at, vectors = vectors.order[at], vectors.matrix
+    return vectors, at
 
 
 @dataclass(frozen=True)
@@ -100,6 +114,9 @@ def join_in_tasks(
 
 
 def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) -> Iterator[PartitionTask]:
+    matrix, _ = _base(vectors, np.arange(0))
+    if isinstance(matrix, np.memmap):
+        matrix.flush()  # Other machines see what has reached the file.
     row, partition = members.pairs()
     in_turn = np.argsort(partition, kind="stable")
     row, partition = row[in_turn], partition[in_turn]

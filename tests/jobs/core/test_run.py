@@ -23,6 +23,7 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.core.work import EngineError, stopped
 from quern.jobs.engines import Engines
 from quern.schemas.digests import Fingerprints
+from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
 from tests.conftest import Staged
@@ -146,7 +147,7 @@ def test_a_table_that_workers_write_is_the_same_whatever_was_left_of_another_try
     expected = derive(Days(), staged(TEXTS, given), replace(run, stages=tmp_path / "one"))
     rejected = run.reports[-1].rejected
     apart = replace(run, stages=tmp_path / "several", reports=[], file_rows=file_rows)
-    left = apart.stages / "words" / f".tmp-{run.build_id}.parquet" / "_offered"
+    left = apart.stages / "words" / f".tmp-{run.build_id}.parquet" / "_others"
     left.mkdir(parents=True)
     (left / "000000000000-of-another-try.parquet").write_bytes(b"half")
     made = derive(Days(), staged(TEXTS, given), apart)
@@ -345,6 +346,24 @@ def test_what_stopped_an_engine_is_told_without_its_frames(
     told = str(raised.value)
     assert "could not finish the job split: OSError: no space left on device; what was computed is kept" in told
     assert told.isprintable()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("ray", AsModel())])
+def test_what_workers_find_damaged_is_told(
+    name: str, job: Job, run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    engines: Engines = request.getfixturevalue(name)
+    places = Memo.places
+
+    def then_lost(memo: Memo, prints: Fingerprints) -> Places:
+        found = places(memo, prints)
+        found.paths[0].write_bytes(b"damaged")
+        return found
+
+    monkeypatch.setattr(Memo, "places", then_lost)
+    with pytest.raises(MachineFaultError, match=r"arrow is damaged \(it is too short\): the next build"):
+        derive(job, staged(TEXTS, texts(50)), replace(run, file_rows=20, engines=engines))
 
 
 SPARK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
