@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -233,6 +235,17 @@ class FolderWriter:
         """What was written."""
         listed = checksum_of(self._path / INDEX)
         return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), listed)
+
+
+def writer_among(folder: Path, table: Table) -> StageWriter:
+    """A writer of a file in what `FolderWriter.open_to_others` gives, under a name of its own: a task may run twice.
+
+    Raises:
+        FileNotFoundError: The table is complete.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the table that this task is for is written already", str(folder))
+    return StageWriter(folder / f"{uuid.uuid4().hex}.parquet", table)
 
 
 def remove(path: Path) -> None:

@@ -58,8 +58,8 @@ class Stage:
             first, at = at, at + file.rows
             if first >= stop or at <= start:
                 continue
-            if file.checksum and (why := VERIFIED.damage(path, file.checksum)):
-                raise DamagedError(path, why)
+            if file.checksum:
+                _verify(path, file.checksum)
             with pq.ParquetFile(path) as parquet:
                 for group in range(parquet.num_row_groups):
                     begin, first = first, first + parquet.metadata.row_group(group).num_rows
@@ -73,8 +73,7 @@ class Stage:
             DamagedError: One of them is not as it was written.
         """
         for path, expected in self.checksums().items() if self.checksum else ():
-            if why := VERIFIED.damage(path, expected):
-                raise DamagedError(path, why)
+            _verify(path, expected)
 
     def checksums(self) -> dict[Path, str]:
         """Its files, a folder's list of them first, and their checksums.
@@ -84,8 +83,7 @@ class Stage:
         """
         if not self.path.is_dir():
             return {self.path: self.checksum}
-        if why := VERIFIED.damage(self.path / INDEX, self.checksum):
-            raise DamagedError(self.path / INDEX, why)
+        _verify(self.path / INDEX, self.checksum)
         return {self.path / INDEX: self.checksum} | {path: file.checksum for path, file in _indexed(self.path).items()}
 
     def as_written(self) -> bool:
@@ -117,6 +115,11 @@ class Stage:
         there = [n for n in names if n in written.schema.names]
         found = columns_in(written.to_table(columns=there, filter=wanted), self.table.fields(names))
         return pa.Table.from_arrays(found, names=names)
+
+
+def _verify(path: Path, expected: str) -> None:
+    if why := VERIFIED.damage(path, expected):
+        raise DamagedError(path, why)
 
 
 def read_parquet(

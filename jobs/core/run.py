@@ -7,7 +7,7 @@ import shutil
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,18 +18,19 @@ import pyarrow as pa
 from quern.indexes.memo import Memo, committed_inputs, memo_schema
 from quern.indexes.memo_uses import mark_used, night_of
 from quern.indexes.page_store import Removals
-from quern.indexes.stage_writers import FolderWriter, StageWriter, remove
+from quern.indexes.stage_writers import FolderWriter, StageWriter
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
 from quern.jobs.core.table_writing import (
     Bools,
-    Gathered,
+    JobRows,
     Partition,
+    RowNotes,
     Rows,
-    RowsMade,
     input_keys,
+    keys_in_turn,
     write_partitions,
     write_rows,
 )
@@ -229,20 +230,22 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """
     done = memoise(job, stage, run)
     path = run.scratch_path(scratch) if scratch else run.path(job.makes)
-    made, gathered = written(RowsMade(job), done, path, run)
-    rejected, kept = record_rejects(job, stage, gathered.rejects, run), gathered.kept(stage, job.key)
+    made, notes = write_table(JobRows(job), done, path, run)
+    rejected, kept = record_rejects(job, stage, notes.rejects, run), notes.kept(stage, job.key)
     if not kept.all():
         lost = _lost_keys(made, ~kept)
-        inputs = input_keys(stage, job.key, gathered.keys["input"].to_numpy()[~kept]).to_pylist()
+        inputs = input_keys(stage, job.key, notes.keys["input"].to_numpy()[~kept]).to_pylist()
         rows_lost = zip(inputs, lost, strict=True)
         run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
         made, rejected = _without(made, kept, path), rejected + len(lost)
     run.report(job, done.counts(made.rows, rejected), done.started)
-    return Made((made,), counts=None, final=gathered.final)
+    return Made((made,), counts=None, final=notes.final)
 
 
-def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | None = None) -> tuple[Stage, Gathered]:
-    """The table at `path` that `make` makes of results, and what is known of its rows.
+def write_table(
+    make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | None = None
+) -> tuple[Stage, RowNotes]:
+    """Write the table at `path` that `make` makes of results; with what is known of its rows.
 
     Beyond `Run.file_rows` inputs workers write it, as a folder. With `inputs`, a table, its rows are read too.
     """
@@ -251,8 +254,8 @@ def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | No
         sizes = (min(run.batch_rows, count - at) for at in range(0, count, run.batch_rows))
         with StageWriter(path, make.made) as writer:
             batches = sizes if inputs is None else inputs.batches(rows=run.batch_rows)
-            gathered = write_rows(make, done.results, batches, writer, 0)
-        return writer.stage(), gathered
+            notes = write_rows(make, done.results, batches, writer, 0)
+        return writer.stage(), notes
     aside = run.work / f"{path.stem}-written"
     with FolderWriter(path, make.made) as folder:
         others = folder.open_to_others()
@@ -261,8 +264,8 @@ def written(make: Rows, done: Memoised, path: Path, run: Run, inputs: Stage | No
             for start in range(0, count, most)
             for places in [done.memo.places(done.prints[start : start + most])]
         ]
-        gathered = write_partitions(partitions, run.engines.spread(done.job.engine).each, folder, aside)
-    return folder.stage(), gathered
+        notes = write_partitions(partitions, run.engines.spread(done.job.engine).each, folder, aside)
+    return folder.stage(), notes
 
 
 def same_key(table: Table, key: str) -> str:
@@ -279,25 +282,19 @@ def _lost_keys(made: Stage, lost: Bools) -> list[str]:
 def _without(made: Stage, kept: Bools, path: Path) -> Stage:
     """The rows of the table at `path` that are `kept`: it is written again, as few tables have rows with one key."""
     at = 0
-    with StageWriter(path.with_name(f".kept-{path.name}"), made.table) as writer:
+    with StageWriter(path, made.table) as writer:
         for batch in made.batches():
             writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
             at += batch.num_rows
-    remove(path)
-    stage = writer.stage()
-    return replace(stage, path=stage.path.replace(path))
+    return writer.stage()
 
 
 def record_rejects(job: Job, source: Source, rejects: pa.Table, run: Run) -> int:
     """Write `rejects_of` results, under the keys of their inputs among `source`; returns how many."""
-    inputs, at, told = rejects["input"].to_numpy(), 0, 0
-    for batch in source.batches([job.key], run.batch_rows) if rejects.num_rows else ():
-        end = int(np.searchsorted(inputs, at + batch.num_rows))
-        part = rejects.slice(told, end - told)
-        keys = batch.column(job.key).take(pa.array(inputs[told:end] - at)).to_pylist()
-        rows = zip(keys, part["reason"].to_pylist(), part["detail"].to_pylist(), strict=True)
+    for of, keys in keys_in_turn(source, job.key, rejects["input"].to_numpy()):
+        part = rejects.slice(of.start, of.stop - of.start)
+        rows = zip(keys.to_pylist(), part["reason"].to_pylist(), part["detail"].to_pylist(), strict=True)
         run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
-        at, told = at + batch.num_rows, end
     return int(rejects.num_rows)
 
 

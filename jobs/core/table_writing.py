@@ -6,9 +6,7 @@ the driver must know of it, keys and rejects, it writes beside: 32 bytes a row, 
 
 from __future__ import annotations
 
-import errno
 import shutil
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from quern.indexes.memo import REJECT, Places, unnest
-from quern.indexes.stage_writers import FolderWriter, StageWriter, WrittenFile
+from quern.indexes.stage_writers import FolderWriter, StageWriter, WrittenFile, writer_among
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Source
 from quern.schemas.row_digests import hash_pairs
@@ -48,7 +46,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class RowsMade:
+class JobRows:
     """The rows that a job made, marked with its preference among rows of one key."""
 
     job: Job
@@ -65,7 +63,7 @@ class RowsMade:
 
 
 @dataclass
-class Gathered:
+class RowNotes:
     """What is known of a table's rows, in their order."""
 
     keys: pa.Table  # Two halves of the hash of each row's key, its mark, and the number of its input.
@@ -73,7 +71,7 @@ class Gathered:
     final: bool  # Whether no reject may have better luck another time.
 
     @classmethod
-    def joined(cls, several: Sequence[Gathered]) -> Gathered:
+    def joined(cls, several: Sequence[RowNotes]) -> RowNotes:
         """What is known of the rows of `several`, one after the other."""
         keys = pa.concat_tables([_KEYS.empty_table(), *(one.keys for one in several)])
         rejects = pa.concat_tables([_REJECTS.empty_table(), *(one.rejects for one in several)])
@@ -107,17 +105,22 @@ class Gathered:
 def input_keys(source: Source, key: str, inputs: Numbers) -> pa.ChunkedArray:
     """The keys of the inputs with these numbers, in any order."""
     wanted, back = np.unique(inputs, return_inverse=True)
-    found, at, taken = [pa.array([], pa.string())], 0, 0
-    for batch in source.batches([key]) if len(wanted) else ():
-        end = int(np.searchsorted(wanted, at + batch.num_rows))
-        found.append(batch.column(key).take(pa.array(wanted[taken:end] - at)).cast(pa.string()))
-        at, taken = at + batch.num_rows, end
-    return pa.chunked_array(found).take(pa.array(back))
+    keys = [column.cast(pa.string()) for _, column in keys_in_turn(source, key, wanted)]
+    return pa.chunked_array(keys, pa.string()).take(pa.array(back))
+
+
+def keys_in_turn(source: Source, key: str, inputs: Numbers) -> Iterator[tuple[slice, pa.Array]]:
+    """The keys of the inputs with these numbers, which never descend: parts of the numbers, and the keys of each."""
+    at = begin = 0
+    for batch in source.batches([key]) if len(inputs) else ():
+        end = int(np.searchsorted(inputs, at + batch.num_rows))
+        yield slice(begin, end), batch.column(key).take(pa.array(inputs[begin:end] - at))
+        at, begin = at + batch.num_rows, end
 
 
 def write_rows(
     make: Rows, results: Results, inputs: Iterable[int | pa.RecordBatch], writer: StageWriter, start: int
-) -> Gathered:
+) -> RowNotes:
     """Write the rows of results.
 
     Args:
@@ -128,7 +131,7 @@ def write_rows(
         start: Number of the first input.
     """
     key = list(make.made.key)
-    gathered: list[Gathered] = []
+    notes: list[RowNotes] = []
     at = 0
     for given in inputs:
         batch, count = (_UNREAD, given) if isinstance(given, int) else (given, given.num_rows)
@@ -138,9 +141,9 @@ def write_rows(
         columns = [*hash_pairs(rows.select(key)).T, mark, parents + (start + at)]
         keys = pa.table([pa.array(column) for column in columns], schema=_KEYS)
         final = pc.all(found.column("final")).as_py() is not False
-        gathered.append(Gathered(keys, rejects_of(found, start + at), final))
+        notes.append(RowNotes(keys, rejects_of(found, start + at), final))
         at += count
-    return Gathered.joined(gathered)
+    return RowNotes.joined(notes)
 
 
 def rejects_of(results: pa.RecordBatch, start: int) -> pa.Table:
@@ -163,7 +166,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _PartitionFile:
     """A partition that was written."""
 
     start: int
@@ -172,36 +175,33 @@ class _Written:
     final: bool
 
 
-def write_partition(partition: Partition) -> _Written:
-    """Write the file of `partition`, under a name of its own, as a task may run twice."""
-    for folder in (partition.folder, partition.aside):
-        if not folder.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "the table that this task is for is written already", str(folder))
-    name = f"{partition.start:012d}-{uuid.uuid4().hex[:8]}"
+def write_partition(partition: Partition) -> _PartitionFile:
+    """Write the file of `partition`."""
     count, rows = len(partition.places.row), partition.batch_rows
     inputs: Iterator[int | pa.RecordBatch] = (min(rows, count - at) for at in range(0, count, rows))
     if partition.stage is not None:
         inputs = partition.stage.slice(partition.start, count)
-    with StageWriter(partition.folder / f"{name}.parquet", partition.make.made) as writer:
+    with writer_among(partition.folder, partition.make.made) as writer:
         found = write_rows(partition.make, partition.places.reader(), inputs, writer, partition.start)
-    for kind, told in (("keys", found.keys), ("rejects", found.rejects)):
-        pq.write_table(told, partition.aside / f"{name}.{kind}", compression="lz4")
-    return _Written(partition.start, writer.file, partition.aside / name, found.final)
+    aside = partition.aside / writer.file.path.stem
+    for kind, notes in (("keys", found.keys), ("rejects", found.rejects)):
+        pq.write_table(notes, f"{aside}.{kind}", compression="lz4")
+    return _PartitionFile(partition.start, writer.file, aside, found.final)
 
 
 def write_partitions(
     partitions: Iterable[Partition],
-    each: Callable[[Callable[[Partition], _Written], Sequence[Partition]], Iterator[_Written]],
+    each: Callable[[Callable[[Partition], _PartitionFile], Sequence[Partition]], Iterator[_PartitionFile]],
     writer: FolderWriter,
     aside: Path,
-) -> Gathered:
+) -> RowNotes:
     """Have `each`, of an engine, write `partitions`, and list their files in `writer`; `aside` is deleted."""
     aside.mkdir(parents=True, exist_ok=True)
     written = sorted(each(write_partition, [*partitions]), key=lambda one: one.start)
-    gathered = []
+    notes = []
     for one in written:
         writer.adopt(one.file)
         keys, rejects = (pq.read_table(f"{one.aside}.{kind}") for kind in ("keys", "rejects"))
-        gathered.append(Gathered(keys, rejects, one.final))
+        notes.append(RowNotes(keys, rejects, one.final))
     shutil.rmtree(aside, ignore_errors=True)
-    return Gathered.joined(gathered)
+    return RowNotes.joined(notes)

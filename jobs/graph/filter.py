@@ -11,7 +11,6 @@ those of some documents each.
 from __future__ import annotations
 
 import math
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_among
-from quern.indexes.stage_writers import StageWriter, WrittenFile
+from quern.indexes.stage_writers import StageWriter, WrittenFile, writer_among
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
@@ -81,13 +80,13 @@ class Filter(TableJob):
                 whole.write(queries, nodes)
             made = queries.stage(), nodes.stage()
         else:
-            with run.folder(tables[0]) as several, run.folder(tables[1]) as kept:
-                write = partial(_write, folders=(several.open_to_others(), kept.open_to_others()))
+            with run.folder(tables[0]) as query_files, run.folder(tables[1]) as node_files:
+                write = partial(_write, folders=(query_files.open_to_others(), node_files.open_to_others()))
                 parts = _parts(whole, known, chunk, run.file_rows)
                 for _, query_file, node_file in sorted(run.engines.spread("cpu").each(write, parts)):
-                    several.adopt(query_file)
-                    kept.adopt(node_file)
-            made = several.stage(), kept.stage()
+                    query_files.adopt(query_file)
+                    node_files.adopt(node_file)
+            made = query_files.stage(), node_files.stage()
         return Made(made, Counts(pairs.rows, made[1].rows, 0, pairs.rows, rejected))
 
 
@@ -107,12 +106,10 @@ class _Part:
         """Write the queries and the nodes."""
         quotas = _quotas((b.column(0) for b in self._chunks("chunk_id")), self.settings.most_of_document)
         for scored in self._scored():
-            by_chunk = self.settings.scope == "chunk"
-            kept = (
-                _best_of_chunks(scored, self.settings.alpha)
-                if by_chunk
-                else scored.similarity >= np.float32(self.floor)
-            )
+            if self.settings.scope == "chunk":
+                kept = _best_of_chunks(scored, self.settings.alpha)
+            else:
+                kept = scored.similarity >= np.float32(self.floor)
             kept &= _best_within(scored, quotas)
             columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
             queries.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
@@ -169,12 +166,8 @@ class _Part:
 
 
 def _write(part: _Part, folders: tuple[Path, Path]) -> tuple[int, WrittenFile, WrittenFile]:
-    """Write the files of `part`, under a name of their own, as a task may run twice; with the place of the part."""
-    name = f"{uuid.uuid4().hex}.parquet"
-    with (
-        StageWriter(folders[0] / name, part.tables[0]) as queries,
-        StageWriter(folders[1] / name, part.tables[1]) as nodes,
-    ):
+    """Write the files of `part`; with the place of the part."""
+    with writer_among(folders[0], part.tables[0]) as queries, writer_among(folders[1], part.tables[1]) as nodes:
         part.write(queries, nodes)
     return part.of_pairs[0], queries.file, nodes.file
 

@@ -50,6 +50,17 @@ class Page:
     site: str  # Its site; may be empty.
     others: tuple[str, ...] = ()  # Titles of its copies, and names in addresses that led to it.
 
+    @property
+    def name(self) -> str:
+        """Its title without the words in parentheses behind it."""
+        return ASIDE.sub("", self.title)
+
+    @property
+    def aside(self) -> str:
+        """These words; empty where there are none."""
+        found = ASIDE.search(self.title)
+        return found["aside"] if found else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -145,11 +156,10 @@ class Names:
     def titles(self) -> Iterator[Mention]:
         """The titles of pages, and other names under which they were found: forms of what is named elsewhere."""
         for page in self._pages.values():
-            aside = ASIDE.search(page.title)
-            key = name_key(ASIDE.sub("", page.title))
-            for name in dict.fromkeys((ASIDE.sub("", page.title), *page.others)):
+            key = name_key(page.name)
+            for name in dict.fromkeys((page.name, *page.others)):
                 if name and name_key(name):
-                    yield Mention(self._aliases.get(key, key), aside["aside"] if aside else "", name, "", "", 0, "", "")
+                    yield Mention(self._aliases.get(key, key), page.aside, name, "", "", 0, "", "")
 
 
 def folded(mentions: Iterable[Mention]) -> dict[Known, Folded]:
@@ -207,7 +217,7 @@ def _aliases(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
     claimed = {alias for alias, _, _ in claims}
     titled: defaultdict[str, set[str]] = defaultdict(set)
     for doc, page in pages.items() if claimed else ():
-        if (key := name_key(ASIDE.sub("", page.title))) in claimed:
+        if (key := name_key(page.name)) in claimed:
             titled[key].add(doc)
     said: defaultdict[str, set[str]] = defaultdict(set)
     for alias, key, doc in claims:
@@ -223,9 +233,8 @@ def _apart(pages: Mapping[str, Page]) -> dict[str, dict[str, str]]:
 
     def titles() -> Iterator[tuple[str, str, str]]:
         for doc, page in pages.items():
-            aside = ASIDE.search(page.title)
-            if key := name_key(ASIDE.sub("", page.title)):
-                yield key, aside["aside"] if aside else "", doc
+            if key := name_key(page.name):
+                yield key, page.aside, doc
 
     first: dict[str, str] = {}
     shared = {key for key, words, _ in titles() if first.setdefault(key, words) != words}

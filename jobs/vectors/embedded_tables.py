@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from quern.indexes.memo import unnest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Computed, Job, Made, Source, View
-from quern.jobs.core.run import Run, TableJob, memoise, record_rejects, written
+from quern.jobs.core.run import Run, TableJob, memoise, record_rejects, write_table
 from quern.jobs.core.table_writing import Numbers
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed
@@ -61,7 +61,7 @@ def dimension(job: Embed) -> int:
 
 
 @dataclass(frozen=True)
-class _Joined:
+class _WithVectors:
     """Rows with the vectors of their texts; marked are those whose text is longer than the model reads."""
 
     made: Table  # The table.
@@ -129,10 +129,10 @@ class AddVectors(TableJob):
         source = self.text(rows, self._form)
         done = memoise(self.embed, source, run)
         path = run.path(table) if table.name in TABLES else run.scratch_path(table.name)
-        made, gathered = written(_Joined(table, self.embed.capacity), done, path, run, rows)
+        made, known = write_table(_WithVectors(table, self.embed.capacity), done, path, run, rows)
         # Only a text without a vector is told, in the form in which it was read.
-        rejected = record_rejects(self.embed, source, gathered.rejects, run)
-        notes = {"cut_texts": int(gathered.keys["mark"].to_numpy().sum())}
+        rejected = record_rejects(self.embed, source, known.rejects, run)
+        notes = {"cut_texts": int(known.keys["mark"].to_numpy().sum())}
         return Made((made,), done.counts(made.rows, rejected, notes), final=rejected == 0)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -171,9 +171,9 @@ def test_a_large_table_is_a_folder_of_files_with_checksums(run: Run, staged: Sta
         list(made.slice(30, 19))
 
 
-def test_a_result_that_is_lost_while_a_table_is_written_ends_the_job(
-    run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def results_that_are_lost() -> Iterator[None]:
+    """Damages each part of the memo once it is known where its results stand."""
     places = Memo.places
 
     def then_lost(memo: Memo, prints: Fingerprints) -> Places:
@@ -181,10 +181,14 @@ def test_a_result_that_is_lost_while_a_table_is_written_ends_the_job(
         found.paths[0].write_bytes(b"damaged")
         return found
 
-    monkeypatch.setattr(Memo, "places", then_lost)
-    with pytest.raises(DamagedError):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Memo, "places", then_lost)
+        yield
+
+
+def test_a_result_that_is_lost_while_a_table_is_written_ends_the_job(run: Run, staged: Staged) -> None:
+    with results_that_are_lost(), pytest.raises(DamagedError):
         derive(Split(), staged(TEXTS, texts(50)), replace(run, file_rows=20))
-    monkeypatch.setattr(Memo, "places", places)
     assert derive(Split(), staged(TEXTS, texts(50)), replace(run, file_rows=20)).rows == 49
 
 
@@ -351,18 +355,11 @@ def test_what_stopped_an_engine_is_told_without_its_frames(
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("ray", AsModel())])
 def test_what_workers_find_damaged_is_told(
-    name: str, job: Job, run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    name: str, job: Job, run: Run, staged: Staged, request: pytest.FixtureRequest
 ) -> None:
     engines: Engines = request.getfixturevalue(name)
-    places = Memo.places
-
-    def then_lost(memo: Memo, prints: Fingerprints) -> Places:
-        found = places(memo, prints)
-        found.paths[0].write_bytes(b"damaged")
-        return found
-
-    monkeypatch.setattr(Memo, "places", then_lost)
-    with pytest.raises(MachineFaultError, match=r"arrow is damaged \(it is too short\): the next build"):
+    told = pytest.raises(MachineFaultError, match=r"arrow is damaged \(it is too short\): the next build")
+    with results_that_are_lost(), told:
         derive(job, staged(TEXTS, texts(50)), replace(run, file_rows=20, engines=engines))
 
 
