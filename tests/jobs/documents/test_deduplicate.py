@@ -18,7 +18,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
-from quern.jobs.documents.duplicates.shingles import jaccard, shingles
+from quern.jobs.documents.duplicates.signatures import jaccard, shingles
 from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings

@@ -1,3 +1,5 @@
+"""Shingles, signatures, and the pairs of texts that are compared."""
+
 from __future__ import annotations
 
 import random
@@ -5,9 +7,11 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from quern.jobs.documents.duplicates.shingles import MinHash, jaccard, shingles, tokens
-from quern.jobs.documents.duplicates.signatures import Signatures
+from quern.jobs.documents.duplicates.near import PairRule
+from quern.jobs.documents.duplicates.signatures import Signatures, band_hashes, jaccard, shingles, tokens
 from quern.schemas.settings import DeduplicateSettings
 
 
@@ -61,18 +65,41 @@ def test_a_short_text_has_no_bands() -> None:
 @pytest.mark.parametrize("similarity", [0.5, 0.7, 0.85])
 def test_pairs_share_a_band_as_often_as_the_formula_says(similarity: float) -> None:
     rng = np.random.default_rng(7)
-    minhash = MinHash(20, 8)
     common, trials, found = round(2 * 300 * similarity / (1 + similarity)), 400, 0
     for _ in range(trials):
         pool = rng.integers(0, 2**63, 600 - common).astype(np.uint64)
-        one, other = pool[:300], pool[300 - common :]
-        found += bool((minhash.of(one) == minhash.of(other)).any())
-    exact = minhash.odds(common / (600 - common))
+        one, other = (band_hashes(hashes, 20, 8) for hashes in (pool[:300], pool[300 - common :]))
+        found += bool((one == other).any())
+    exact = 1 - (1 - (common / (600 - common)) ** 8) ** 20
     assert found / trials == pytest.approx(exact, abs=4 * (exact * (1 - exact) / trials) ** 0.5 + 0.005)
 
 
 def test_long_texts_are_hashed_block_by_block_to_the_same_bands() -> None:
-    minhash = MinHash(4, 3)
     hashes = np.random.default_rng(1).integers(0, 2**63, 5000).astype(np.uint64)
-    assert minhash.of(hashes).tolist() == minhash.of(hashes[::-1]).tolist()
-    assert minhash.of(hashes).tolist() != minhash.of(hashes[1000:]).tolist()
+    bands, reverse, others = (band_hashes(some, 4, 3).tolist() for some in (hashes, hashes[::-1], hashes[1000:]))
+    assert bands == reverse != others
+
+
+@given(
+    st.tuples(st.integers(2, 9), st.integers(1, 6), st.integers(1, 9)),
+    st.lists(st.integers(1, 40), max_size=8),
+)
+def test_pairs_are_those_of_the_rule_each_once(chosen: tuple[int, int, int], buckets: list[int]) -> None:
+    whole, near, representatives = chosen
+    rule = PairRule(whole, min(near, whole - 1), min(representatives, whole))
+    expected, start = set(), 0
+    for size in buckets:
+        for later in range(size):
+            partners = set(range(later))
+            if later >= whole:
+                partners = set(range(later - rule.near, later)) | set(rule.ranks())
+            expected |= {(start + p, start + later) for p in partners}
+        start += size
+    pairs = rule.pairs(np.repeat(np.arange(len(buckets), dtype=np.int64) * 3 - 4, buckets))
+    found = list(zip(*(end.tolist() for end in pairs), strict=True))
+    assert sorted(found) == sorted(expected)
+
+
+def test_a_huge_bucket_gives_a_few_pairs_per_member() -> None:
+    earlier, _ = PairRule(16, 3, 3).pairs(np.zeros(100_000, dtype=np.int64))
+    assert len(earlier) == 16 * 15 // 2 + (100_000 - 16) * 6
