@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
-from quern.jobs.documents.html.child import ChildError, child
+from quern.jobs.documents.html.child import ChildError, UnfitError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, PDF_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
@@ -32,7 +32,6 @@ from quern.schemas.words.scripts import CJK_CHARACTER
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
-_MOST_NAMED: Final = 20
 _LONGEST_SCAN: Final = 3600.0  # Seconds for the scanned pages of one file.
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
@@ -59,14 +58,6 @@ _LIBRARIES: Final = (
 _LETTERS_OF_A_SYLLABLE: Final = 4
 
 Row = dict[str, Any]
-
-
-class _UnfitError(Exception):
-    """A page that makes no document."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
 
 
 def normalise_url(url: str) -> str:
@@ -106,7 +97,7 @@ def _given(page: Row) -> Row:
     try:
         strings = given_document(json.loads(page["body"])).fields
     except (ValueError, RecursionError) as error:
-        raise _UnfitError(getattr(error, "reason", "parse_error"), f"{type(error).__name__}: {error}") from None
+        raise UnfitError(getattr(error, "reason", "parse_error"), f"{type(error).__name__}: {error}") from None
     return _stated(strings)
 
 
@@ -121,11 +112,11 @@ def _stated(strings: Mapping[str, Any]) -> Row:
     """The document of fields as `given_document` reads them.
 
     Raises:
-        _UnfitError: Its id is too long.
+        UnfitError: Its id is too long.
     """
     doc_id, text = strings["doc_id"], strings["text"]
     if len(doc_id) > MOST_ID_CHARACTERS:
-        raise _UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
+        raise UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
     text = printable(text)
     address = strings.get("url")
     published = parse_time(strings.get("published_at"))
@@ -155,18 +146,22 @@ def _archived_text(page: Row) -> Row:
 
     An archive makes plain texts of pages (a WARC `conversion`).
     """
-    url, text = normalise_url(page["url"]), decode_page(page["body"], page["charset"])
+    text = decode_page(page["body"], page["charset"])
     text = printable(text) if is_text_file(page["url"]) else paragraphs(text)
-    language = language_of(text)[0]
-    return dict.fromkeys(DOCUMENTS.schema.names) | {
+    row = _at_address(page["url"], {"text": text})
+    return row | {"metadata_from": [stated for stated in row["metadata_from"] if stated["field"] != "url"]}
+
+
+def _at_address(address: str, found: Row) -> Row:
+    """The document that a page or file at `address` makes, with what was found in it."""
+    url, language = normalise_url(address), language_of(found["text"])[0]
+    row = dict.fromkeys(DOCUMENTS.schema.names) | found | {"url": url, "site": site_of(url), "language": language}
+    by = {"url": "url", "language": "text"}
+    return row | {
         "doc_id": text_digest(url)[:_ID_DIGITS],
-        "url": url,
-        "site": site_of(url),
-        "language": language,
-        "text": text,
         "images": [],
         "metadata": {},
-        "metadata_from": [{"field": "language", "by": "text"}] if language else [],
+        "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
     }
 
 
@@ -228,15 +223,10 @@ class Clean(Job):
                 rows.append(row)
                 parents.append(i)
                 if unread:
-                    numbers = ", ".join(map(str, unread[:_MOST_NAMED]))
-                    rejects.append(
-                        Reject(
-                            i,
-                            "pages_without_text",
-                            f"kept, but {len(unread)} pages of the file have no text layer: {numbers}",
-                        )
-                    )
-            except _UnfitError as error:
+                    numbers = ", ".join(map(str, unread[:20]))
+                    detail = f"kept, but {len(unread)} pages of the file have no text layer: {numbers}"
+                    rejects.append(Reject(i, "pages_without_text", detail))
+            except UnfitError as error:
                 rejects.append(Reject(i, error.reason, error.detail))
             except ChildError as error:
                 rejects.append(Reject(i, error.reason, error.detail, error.transient))
@@ -249,9 +239,9 @@ class Clean(Job):
         characters = len(row["text"].strip())
         weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(CJK_CHARACTER.findall(row["text"]))
         if weight < (1 if given else max(1, self.settings.min_characters)):
-            raise _UnfitError("no_text", f"the main text has {characters} characters")
+            raise UnfitError("no_text", f"the main text has {characters} characters")
         if characters > self.settings.max_characters:
-            raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
+            raise UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
         digest = text_digest(row["title"], row["text"])
         return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
 
@@ -260,7 +250,7 @@ class Clean(Job):
 
         Raises:
             ChildError: The file could not be read, or not within the limits.
-            _UnfitError: It is a PDF file without text.
+            UnfitError: It is a PDF file without text.
         """
         limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
         reader = child(_FILE_READER, self.settings.memory_per_page)
@@ -276,22 +266,9 @@ class Clean(Job):
                     raise  # Else what has a text layer is kept, and the scanned pages are told as without OCR.
         if page["content_type"] == PDF_TYPE and not found["text"]:
             pages = len(found["page_starts"])
-            raise _UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")
-        url = normalise_url(page["url"])
+            raise UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")
         times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
-        language = language_of(found["text"])[0]
-        row = found | times | {"url": url, "site": site_of(url), "language": language}
-        by = {"url": "url", "language": "text"}
-        return (
-            dict.fromkeys(DOCUMENTS.schema.names)
-            | row
-            | {
-                "doc_id": text_digest(url)[:_ID_DIGITS],
-                "images": [],
-                "metadata": {},
-                "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
-            }
-        )
+        return _at_address(page["url"], found | times)
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.
@@ -303,8 +280,7 @@ class Clean(Job):
         parser = child(PARSER, self.settings.memory_per_page)
         found = parser.ask(header, page["body"], self.settings.seconds_per_page)
         url = normalise_url(found.pop("canonical") or page["url"])
-        for name in ("published_at", "modified_at"):
-            found[name] = parse_time(found[name])
+        found |= {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
         return found | {
             "utc_offset": utc_offset(found["published_at"]),
             "doc_id": text_digest(url)[:_ID_DIGITS],

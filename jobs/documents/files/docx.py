@@ -16,7 +16,7 @@ from typing import Any, Final
 from lxml import etree
 from lxml.etree import _Element
 
-from quern.jobs.documents.html.child import FileFault
+from quern.jobs.documents.html.child import UnfitError
 from quern.jobs.documents.html.notation import subscript, superscript
 from quern.jobs.text.plain_text import one_line, paragraphs
 from quern.jobs.text.tables import SEPARATOR
@@ -39,39 +39,27 @@ _OF_TEMPLATE: Final = frozenset({"python-docx", "2013-12-23T23:15:00Z"})
 _PAGE_END: Final = "\f"
 
 
-class _Raised(str):
-    """Text of a superscript."""
-
-    __slots__ = ()
-
-
-class _Lowered(str):
-    """Text of a subscript."""
-
-    __slots__ = ()
-
-
-_SCRIPTS: Final = {"superscript": _Raised, "subscript": _Lowered}
+Piece = tuple[str, str]  # How a text is set, such as `superscript`, and the text.
 
 
 def read_docx(body: bytes) -> Header:
     """Text, title, author and times of a DOCX file.
 
     Raises:
-        FileFault: It is encrypted, damaged, a bomb, or declares entities.
+        UnfitError: It is encrypted, damaged, a bomb, or declares entities.
     """
     if body.startswith(_OLE):
-        raise FileFault("encrypted", "the file asks for a password, or is of a Word older than DOCX")
+        raise UnfitError("encrypted", "the file asks for a password, or is of a Word older than DOCX")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             parts = len(archive.infolist())
             if parts > _MOST_PARTS:
-                raise FileFault(
+                raise UnfitError(
                     "too_many_parts", f"the file packs {parts} parts, such as images; {_MOST_PARTS} are read"
                 )
             return _Reader(archive).read()
     except _DAMAGED as error:
-        raise FileFault("parse_error", f"no DOCX file that can be read: {error}") from None
+        raise UnfitError("parse_error", f"no DOCX file that can be read: {error}") from None
 
 
 def _name(element: _Element) -> str:
@@ -91,22 +79,13 @@ def _child(element: _Element | None, *names: str) -> _Element | None:
     return element
 
 
-def _is_on(element: _Element | None) -> bool:
-    """Whether a property that may be switched off is on."""
-    return element is not None and _of(element, "val") not in ("0", "false", "off", "none")
-
-
 class _Reader:
     """Reads the parts of one file."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        rels = self._part("_rels/.rels")
-        kinds = (
-            {(_of(rel, "Type") or "").rpartition("/")[2]: _of(rel, "Target") for rel in rels}
-            if rels is not None
-            else {}
-        )
+        rels = self._children("_rels/.rels")
+        kinds = {(_of(rel, "Type") or "").rpartition("/")[2]: _of(rel, "Target") for rel in rels}
         self._main = (kinds.get("officeDocument") or "word/document.xml").lstrip("/")
         self._core = (kinds.get("core-properties") or "docProps/core.xml").lstrip("/")
         self._folder = self._main.rpartition("/")[0]
@@ -123,51 +102,53 @@ class _Reader:
         with self._archive.open(name) as stream:
             xml = stream.read(_LARGEST_PART + 1)
         if max(size, len(xml)) > _LARGEST_PART:
-            raise FileFault("too_large", f"{name} unpacks to more than {_LARGEST_PART >> 20} MiB")
+            raise UnfitError("too_large", f"{name} unpacks to more than {_LARGEST_PART >> 20} MiB")
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
         )
         root = etree.fromstring(xml, parser)
         if root.getroottree().docinfo.doctype:
-            raise FileFault("forbidden_entities", f"{name} declares a document type, which DOCX does not allow")
+            raise UnfitError("forbidden_entities", f"{name} declares a document type, which DOCX does not allow")
         return root
 
     def read(self) -> Header:
         """What the file says and states."""
         body = _child(self._part(self._main), "body")
         if body is None:
-            raise FileFault("parse_error", f"no DOCX file that can be read: it has no {self._main}")
+            raise UnfitError("parse_error", f"no DOCX file that can be read: it has no {self._main}")
         # Word marks where the pages ended that it showed last, the breaks of the author among them.
         self._is_paged = next(body.iter("{*}lastRenderedPageBreak"), None) is not None
-        text, starts = _joined("\n".join(self._blocks(body)).split(_PAGE_END))
-        core = self._part(self._core)
-        said = {_name(e): one_line(e.text) for e in core} if core is not None else {}
+        text, starts, goes_on = "", list[int](), False
+        for page in "\n".join(self._blocks(body)).split(_PAGE_END):
+            part = paragraphs(page)
+            # A paragraph may go on over a page's end.
+            between = (" " if goes_on and not page.startswith("\n") else "\n") if text and part else ""
+            starts.append(len(text) + len(between))
+            text += between + part
+            goes_on = not page.endswith("\n") if part else goes_on and not page
+        said = {_name(e): one_line(e.text) for e in self._children(self._core)}
         stated = {name: text for name, text in said.items() if text not in _OF_TEMPLATE}
+        title = stated.get("title")
+        if not title:  # The first paragraph in the style of titles, or else of headings.
+            styles = self._children(f"{self._folder}/styles.xml")
+            names = {_of(s, "styleId"): (_of(_child(s, "name"), "val") or "").lower() for s in styles}
+            kinds = [(names.get(_of(_child(p, "pPr", "pStyle"), "val")), p) for p in body]
+            headings = (p for wanted in ("title", "heading 1") for kind, p in kinds if kind == wanted)
+            title = next(filter(None, (one_line(self._text(p)) for p in headings)), None)
         return {
             "text": text,
             "page_starts": starts if len(starts) > 1 else None,
-            "title": stated.get("title") or self._heading(body),
+            "title": title,
             "author": stated.get("creator"),
             "published_at": stated.get("created"),
             "modified_at": stated.get("modified"),
             "without_text": [],
         }
 
-    def _heading(self, body: _Element) -> str | None:
-        """The first paragraph in the style of titles, or else of headings."""
-        styles = self._part(f"{self._folder}/styles.xml")
-        names = (
-            {_of(s, "styleId"): (_of(_child(s, "name"), "val") or "").lower() for s in styles}
-            if styles is not None
-            else {}
-        )
-        for wanted in ("title", "heading 1"):
-            for paragraph in body:
-                if names.get(_of(_child(paragraph, "pPr", "pStyle"), "val")) == wanted and (
-                    text := one_line(self._text(paragraph))
-                ):
-                    return text
-        return None
+    def _children(self, part: str) -> list[_Element]:
+        """What is in the root of a part; nothing where there is none."""
+        root = self._part(part)
+        return [] if root is None else list(root)
 
     def _blocks(self, holder: _Element) -> Iterator[str]:
         """The paragraphs and rows in an element, each a line."""
@@ -184,52 +165,49 @@ class _Reader:
                 yield from self._blocks(element)
 
     def _text(self, element: _Element) -> str:
-        groups = [(kind, "".join(pieces)) for kind, pieces in groupby(self._pieces(element), type)]
+        pieces = groupby(self._pieces(element), lambda piece: piece[0])
+        joined = [(kind, "".join(text for _, text in some)) for kind, some in pieces]
         text = ""
-        for (kind, piece), (_, after) in pairwise([*groups, (str, "")]):
-            if issubclass(kind, _Raised):
+        for (kind, piece), (_, after) in pairwise([*joined, ("", "")]):
+            if kind == "superscript":
                 piece = superscript(piece.strip(), text, after)
-            elif issubclass(kind, _Lowered):
+            elif kind == "subscript":
                 piece = subscript(piece.strip(), text)
             text += piece
         return text
 
-    def _pieces(self, element: _Element) -> Iterator[str]:
-        """The texts in a paragraph; its text boxes and notes are put by."""
+    def _pieces(self, element: _Element, kind: str | None = None) -> Iterator[Piece]:
+        """The texts in a paragraph, or in a run of a kind; text boxes and notes are put by."""
         for part in element:
             name = _name(part)
-            if name == "t":
-                yield part.text or ""
-            elif name in ("tab", "ptab"):
-                yield " "
-            elif name == "lastRenderedPageBreak":
-                yield _PAGE_END
-            elif name in ("br", "cr"):
-                yield "\n" + _PAGE_END if _of(part, "type") == "page" and not self._is_paged else "\n"
-            elif name == "noBreakHyphen":
-                yield "-"
+            if (text := self._characters(part, name)) is not None:
+                yield (kind or "") if text.strip() else "", text
             elif name == "txbxContent":
                 self._asides.append(part)
             elif name in _NOTES:
-                self._asides += self._note(_NOTES[name], _of(part, "id"))
+                if (notes := _NOTES[name]) not in self._notes:
+                    some = self._children(f"{self._folder}/{notes}.xml")
+                    self._notes[notes] = {_of(note, "id") or "": note for note in some}
+                note = self._notes[notes].pop(_of(part, "id") or "", None)
+                self._asides += [] if note is None else [note]
             elif name == "r":
-                yield from self._run(part)
+                style = _child(part, "rPr")
+                hiding = (_child(style, name) for name in ("vanish", "strike", "dstrike"))
+                # A property is there, and not switched off.
+                if all(p is None or _of(p, "val") in ("0", "false", "off", "none") for p in hiding):
+                    own = _of(_child(style, "vertAlign"), "val")
+                    own = own if own in ("superscript", "subscript") else ""
+                    yield from self._pieces(part, own if kind is None else kind)
             elif name not in _UNSHOWN:
-                yield from self._pieces(part)
+                yield from self._pieces(part, kind)
 
-    def _run(self, run: _Element) -> Iterator[str]:
-        style = _child(run, "rPr")
-        if any(_is_on(_child(style, name)) for name in ("vanish", "strike", "dstrike")):
-            return
-        kind = _SCRIPTS.get(_of(_child(style, "vertAlign"), "val") or "", str)
-        yield from (kind(piece) if piece.strip() else piece for piece in self._pieces(run))
-
-    def _note(self, part: str, number: str | None) -> list[_Element]:
-        if part not in self._notes:
-            root = self._part(f"{self._folder}/{part}.xml")
-            self._notes[part] = {_of(note, "id") or "": note for note in root} if root is not None else {}
-        note = self._notes[part].pop(number or "", None)
-        return [] if note is None else [note]
+    def _characters(self, part: _Element, name: str) -> str | None:
+        """What an element of a run writes; null for one that holds others."""
+        if name == "t":
+            return part.text or ""
+        if name in ("br", "cr"):
+            return "\n" + _PAGE_END if _of(part, "type") == "page" and not self._is_paged else "\n"
+        return {"tab": " ", "ptab": " ", "lastRenderedPageBreak": _PAGE_END, "noBreakHyphen": "-"}.get(name)
 
     def _rows(self, table: _Element) -> Iterator[str]:
         """The rows of a table. A cell over several rows is in each; one over several columns is the first of them."""
@@ -252,18 +230,6 @@ class _Reader:
                 cells += [text, *[""] * (min(wide, _MOST_COLUMNS) - 1)]
             if any(cells):
                 yield _PAGE_END * pages + SEPARATOR.join(cells[:_MOST_COLUMNS])
-
-
-def _joined(pages: list[str]) -> tuple[str, list[int]]:
-    """The paragraphs of all pages, and where each page begins; a paragraph may go on over a page's end."""
-    text, starts, goes_on = "", list[int](), False
-    for page in pages:
-        part = paragraphs(page)
-        between = (" " if goes_on and not page.startswith("\n") else "\n") if text and part else ""
-        starts.append(len(text) + len(between))
-        text += between + part
-        goes_on = not page.endswith("\n") if part else goes_on and not page
-    return text, starts
 
 
 def _inner(holder: _Element, name: str) -> Iterator[_Element]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -66,7 +67,14 @@ class Grid:
             split: What takes a row apart that has the lines of several, without rules between them.
         """
         height, width = len(self._ys) - 1, len(self._xs) - 1
-        owner = self._owners(height, width)
+        owner: dict[tuple[int, int], tuple[int, int]] = {}  # For each slot the first of the cell that it belongs to.
+        for y, x in product(range(height), range(width)):
+            if x and not _has(self._upright, self._xs[x], (self._ys[y] + self._ys[y + 1]) / 2):
+                owner[y, x] = owner[y, x - 1]
+            elif y and not _has(self._level, self._ys[y], (self._xs[x] + self._xs[x + 1]) / 2):
+                owner[y, x] = owner[y - 1, x]
+            else:
+                owner[y, x] = (y, x)
         cells: dict[tuple[int, int], list[Word]] = {}
         for word in words:
             cells.setdefault(owner[self._slot(word)], []).append(word)
@@ -83,19 +91,6 @@ class Grid:
         y = int(np.searchsorted(self._ys, (word.top + word.bottom) / 2)) - 1
         x = int(np.searchsorted(self._xs, (word.x0 + word.x1) / 2)) - 1
         return min(max(y, 0), len(self._ys) - 2), min(max(x, 0), len(self._xs) - 2)
-
-    def _owners(self, height: int, width: int) -> dict[tuple[int, int], tuple[int, int]]:
-        """For each slot the first of the cell that it belongs to."""
-        owner: dict[tuple[int, int], tuple[int, int]] = {}
-        for y in range(height):
-            for x in range(width):
-                if x and not _has(self._upright, self._xs[x], (self._ys[y] + self._ys[y + 1]) / 2):
-                    owner[y, x] = owner[y, x - 1]
-                elif y and not _has(self._level, self._ys[y], (self._xs[x] + self._xs[x + 1]) / 2):
-                    owner[y, x] = owner[y - 1, x]
-                else:
-                    owner[y, x] = (y, x)
-        return owner
 
 
 def _has(rules: Sequence[Rule], at: float, over: float) -> bool:
@@ -129,7 +124,7 @@ def grids_of(rules: Sequence[Rule]) -> list[Grid]:
     level, upright = [r for r in rules if r.level], [r for r in rules if not r.level]
     if not level or not upright:
         return []
-    across, down = _array(level), _array(upright)
+    across, down = (np.array([(r.at, r.start, r.end) for r in some]) for some in (level, upright))
     meet = (
         (down[None, :, 0] >= across[:, None, 1] - _NEAR)
         & (down[None, :, 0] <= across[:, None, 2] + _NEAR)
@@ -143,7 +138,3 @@ def grids_of(rules: Sequence[Rule]) -> list[Grid]:
         groups.setdefault(label, []).append(rule)
     met = (group for group in groups.values() if len({rule.level for rule in group}) > 1)
     return sorted((Grid(group) for group in met), key=lambda g: (g.x1 - g.x0) * (g.bottom - g.top))
-
-
-def _array(rules: Sequence[Rule]) -> np.ndarray:
-    return np.array([(r.at, r.start, r.end) for r in rules])

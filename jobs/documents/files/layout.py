@@ -78,30 +78,13 @@ class Segment:
     words: Sequence[Word]
     grid: Grid | None = None
 
-    @cached_property
-    def x0(self) -> float:
-        """Left edge."""
-        return self.grid.x0 if self.grid else min(word.x0 for word in self.words)
-
-    @cached_property
-    def x1(self) -> float:
-        """Right edge."""
-        return self.grid.x1 if self.grid else max(word.x1 for word in self.words)
-
-    @cached_property
-    def top(self) -> float:
-        """Upper edge."""
-        return self.grid.top if self.grid else min(word.top for word in self.words)
-
-    @cached_property
-    def bottom(self) -> float:
-        """Lower edge."""
-        return self.grid.bottom if self.grid else max(word.bottom for word in self.words)
-
-    @cached_property
-    def text(self) -> str:
-        """Its words with spaces between them."""
-        return " ".join(word.text for word in self.words)
+    def __post_init__(self) -> None:
+        """Sets its edges."""
+        grid, words = self.grid, self.words
+        self.x0 = grid.x0 if grid else min(word.x0 for word in words)
+        self.x1 = grid.x1 if grid else max(word.x1 for word in words)
+        self.top = grid.top if grid else min(word.top for word in words)
+        self.bottom = grid.bottom if grid else max(word.bottom for word in words)
 
 
 @dataclass(frozen=True)
@@ -180,7 +163,15 @@ def page_blocks(page: Page) -> list[Block]:
             segments.append(Segment(words, grids[n]))
         else:
             free += words
-    segments += [segment for line in lines_of(free) for segment in _segments(line)]
+    for line in lines_of(free):
+        gaps = [max(b.x0 - a.x1, a.x0 - b.x1) for a, b in pairwise(line)]
+        least = _GUTTER * max(word.size for word in line)
+        # In a justified line all spaces are wide.
+        if spaces := [gap for gap in gaps if gap <= least]:
+            # How much wider than a line's spaces a gap between cells or columns is.
+            least = max(least, 1.5 * median(spaces))
+        ends = [n for n, gap in enumerate(gaps, 1) if gap > least]
+        segments += [Segment(line[start:end]) for start, end in pairwise([0, *ends, len(line)])]
     blocks = [*_merged(_ordered(segments, rules))]
     return [*blocks, *(TextBlock([Line([Word(text, 0, 0, 0, 1)])]) for text in page.beside)]
 
@@ -197,46 +188,14 @@ def lines_of(words: Sequence[Word]) -> list[list[Word]]:
         else:
             lines.append([word])
             bottom = word.bottom
-    return [_in_reading_direction(line) for line in lines]
-
-
-def _in_reading_direction(line: list[Word]) -> list[Word]:
-    """The words of a line from left to right, or from right to left where most are of such a script."""
-    leftward = sum(1 if "\u0590" <= word.text[0] <= "\u08ff" else -1 for word in line) > 0
-    return sorted(line, key=lambda w: -w.x1) if leftward else sorted(line, key=lambda w: w.x0)
-
-
-def _segments(line: Sequence[Word]) -> Iterator[Segment]:
-    gaps = [max(b.x0 - a.x1, a.x0 - b.x1) for a, b in pairwise(line)]
-    least = _GUTTER * max(word.size for word in line)
-    # In a justified line all spaces are wide.
-    if spaces := [gap for gap in gaps if gap <= least]:
-        # How much wider than a line's spaces a gap between cells or columns is.
-        least = max(least, 1.5 * median(spaces))
-    part = [line[0]]
-    for gap, word in zip(gaps, line[1:], strict=True):
-        if gap > least:
-            yield Segment(part)
-            part = []
-        part.append(word)
-    yield Segment(part)
+    for line in lines:
+        # From left to right, or from right to left where most of the words are of such a script.
+        leftward = sum(1 if "\u0590" <= word.text[0] <= "\u08ff" else -1 for word in line) > 0
+        line.sort(key=lambda w: -w.x1 if leftward else w.x0)
+    return lines
 
 
 # ---- cuts ------------------------------------------------------------------------------------------------
-
-
-def _slabs(segments: Sequence[Segment]) -> list[_Slab]:
-    """Segments by height: those that overlap are together."""
-    slabs: list[_Slab] = []
-    bottom = 0.0
-    for segment in sorted(segments, key=lambda s: (s.top, s.x0)):
-        if slabs and segment.top < bottom:
-            slabs[-1].append(segment)
-            bottom = max(bottom, segment.bottom)
-        else:
-            slabs.append([segment])
-            bottom = segment.bottom
-    return slabs
 
 
 def _gaps(segments: Sequence[Segment]) -> _Gaps:
@@ -257,25 +216,30 @@ def _common(some: _Gaps, others: _Gaps, width: float) -> _Gaps:
 
 def _ordered(segments: Sequence[Segment], rules: Sequence[Rule]) -> Iterator[Block]:
     """Blocks of segments in reading order."""
-    slabs = _slabs(segments)
+    slabs: list[_Slab] = []  # Segments by height: those that overlap are together.
+    bottom = 0.0
+    for segment in sorted(segments, key=lambda s: (s.top, s.x0)):
+        if slabs and segment.top < bottom:
+            slabs[-1].append(segment)
+            bottom = max(bottom, segment.bottom)
+        else:
+            slabs.append([segment])
+            bottom = segment.bottom
     for beside, slab in [*pairwise(slabs), *pairwise(reversed(slabs))]:
         if _is_stretched(slab, beside):
             slab[:] = [Segment(sorted((w for segment in slab for w in segment.words), key=lambda w: w.x0))]
     at = 0
     while at < len(slabs):
         end, gaps = _band(slabs, at)
-        if sum(len(slab) > 1 for slab in slabs[at:end]) == 1 and not _has_several_lines(slabs[at]):
+        # Lines of columns that are at different heights are below each other.
+        below = max(segment.top for segment in slabs[at]) > min(segment.bottom for segment in slabs[at])
+        if sum(len(slab) > 1 for slab in slabs[at:end]) == 1 and not below:
             end, gaps = at + 1, []
         if gaps:
             yield from _columns(slabs[at:end], gaps, rules)
         else:
             yield from _row(slabs[at], rules)
         at = end
-
-
-def _has_several_lines(slab: _Slab) -> bool:
-    """Whether segments of a slab are below each other: lines of columns that are at different heights."""
-    return max(segment.top for segment in slab) > min(segment.bottom for segment in slab)
 
 
 def _is_stretched(slab: _Slab, beside: _Slab) -> bool:
@@ -296,7 +260,13 @@ def _band(slabs: Sequence[_Slab], at: int) -> tuple[int, _Gaps]:
     # Wide spaces of one line of text in columns are gaps, too, which few lines below have.
     if further - at >= 2 * (end - at) and _are_prose(_rows(slabs[at:further], fewer)):
         end, gaps = further, fewer
-    return (_without_tail(slabs, at, end), gaps) if gaps else (end, gaps)
+    if not gaps or end == len(slabs):
+        return end, gaps
+    # A heading below the band, which stands at the left like the column above it, is not in it.
+    last = next(n for n in range(end - 1, at - 1, -1) if n == at or len(slabs[n]) > 1)
+    usual = median(_top(b) - _top(a) for a, b in pairwise(slabs[at:end])) if end - at > 1 else 0.0
+    tail = (n for n in range(last + 1, end) if _top(slabs[n]) - _top(slabs[n - 1]) > _NEW_PART * usual)
+    return next(tail, end), gaps
 
 
 def _run(slabs: Sequence[_Slab], at: int, *, strict: bool) -> tuple[int, _Gaps]:
@@ -314,18 +284,6 @@ def _run(slabs: Sequence[_Slab], at: int, *, strict: bool) -> tuple[int, _Gaps]:
             break
         gaps, end = common, end + 1
     return end, gaps
-
-
-def _without_tail(slabs: Sequence[_Slab], at: int, end: int) -> int:
-    """The end of a band without a heading below it, which stands at the left like the column above it."""
-    if end == len(slabs):
-        return end
-    last = next(n for n in range(end - 1, at - 1, -1) if n == at or len(slabs[n]) > 1)
-    steps = [_top(b) - _top(a) for a, b in pairwise(slabs[at:end])]
-    for n in range(last + 1, end):
-        if _top(slabs[n]) - _top(slabs[n - 1]) > _NEW_PART * median(steps):
-            return n
-    return end
 
 
 def _top(slab: _Slab) -> float:
@@ -350,7 +308,12 @@ def _lines(words: Sequence[Word]) -> list[Line]:
 def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iterator[Block]:
     """What stands between upright gaps: columns of text, the items of a list, or a table."""
     top, bottom = min(map(_top, slabs)), max(segment.bottom for slab in slabs for segment in slab)
-    inner = [gap for gap in gaps[1:-1] if _ruled(gap, top, bottom, rules)] or gaps[1:-1]
+    ruled: _Gaps = []  # Gaps in which upright rules stand, over most of their height.
+    for gap in gaps[1:-1]:
+        parts = {(r.start, r.end) for r in rules if not r.level and gap[0] <= r.at <= gap[1]}
+        if sum(max(0.0, min(end, bottom) - max(start, top)) for start, end in parts) > (bottom - top) / 2:
+            ruled.append(gap)
+    inner = ruled or gaps[1:-1]
     columns: list[list[Segment]] = [[] for _ in range(len(inner) + 1)]
     for segment in (segment for slab in slabs for segment in slab):
         columns[_column(segment, inner)].append(segment)
@@ -362,16 +325,10 @@ def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iter
     elif prose or any(segment.grid for column in columns for segment in column):
         for column in columns:
             yield from _ordered(column, rules)
-    elif len(columns) == 2 and all(_MARKER.fullmatch(segment.text) for segment in columns[0]):
+    elif len(columns) == 2 and all(_MARKER.fullmatch(Line(segment.words).text) for segment in columns[0]):
         yield TextBlock([Line([*marker, *text]) for marker, text in rows])
     else:
         yield TableBlock([[_lines(cell) for cell in row] for row in _merged_rows(rows, rules)])
-
-
-def _ruled(gap: tuple[float, float], top: float, bottom: float, rules: Sequence[Rule]) -> bool:
-    """Whether upright rules stand in a gap, over most of its height."""
-    parts = {(r.start, r.end) for r in rules if not r.level and gap[0] <= r.at <= gap[1]}
-    return sum(max(0.0, min(end, bottom) - max(start, top)) for start, end in parts) > (bottom - top) / 2
 
 
 def _column(segment: Segment, gaps: _Gaps) -> int:
@@ -419,9 +376,10 @@ def _merged_rows(lines: Sequence[_Cells], rules: Sequence[Rule]) -> list[_Cells]
     least = min(steps, default=0.0)
     apart = any(step > _NEW_ROW * least for step in steps)
     level = [rule for rule in rules if rule.level]
+    edges = [(min(w.x0 for cell in line for w in cell), max(w.x1 for cell in line for w in cell)) for line in lines]
     ruled = [
-        any(a < rule.at < b and rule.crosses(_edges(line)) for rule in level)
-        for (a, b), line in zip(pairwise(tops), lines, strict=False)
+        any(a < rule.at < b and rule.crosses(edge) for rule in level)
+        for (a, b), edge in zip(pairwise(tops), edges, strict=False)
     ]
     by_rules = sum(ruled) > 1 and 3 * sum(ruled) >= len(lines) - 1
     rows = [[list(cell) for cell in line] for line in lines[:1]]
@@ -439,11 +397,6 @@ def _merged_rows(lines: Sequence[_Cells], rules: Sequence[Rule]) -> list[_Cells]
         else:
             rows.append([list(cell) for cell in line])
     return rows
-
-
-def _edges(line: _Cells) -> tuple[float, float]:
-    words = [word for cell in line for word in cell]
-    return min(word.x0 for word in words), max(word.x1 for word in words)
 
 
 def _merged(blocks: Iterator[Block]) -> Iterator[Block]:

@@ -47,12 +47,14 @@ def joined_pages(pages: Sequence[Sequence[Block]]) -> tuple[str, list[int]]:
             if n == 0 and piece.row and piece.row == table and last and last.row:
                 continue  # The head of a table, which each page repeats.
             if last is not None:
-                between = _between(last, piece)
-                if between == "-":  # A word that the page's end parts is of the page before.
+                goes_on = not (last.row or piece.row) and piece.text[0].islower() and not _ENDED.search(last.text)
+                between = " " if goes_on else "\n"
+                # A word that the page's end parts is of the page before.
+                if goes_on and _PARTED.search(last.text) and " " in piece.text:
                     head, _, rest = piece.text.partition(" ")
                     cut = parts[-1][:-1] + head
                     length += len(cut) - len(parts[-1])
-                    parts[-1], piece.text, between = cut, rest, " "
+                    parts[-1], piece.text = cut, rest
                 if n == 0:
                     starts[-1] = length + len(between)
                 parts.append(between)
@@ -65,13 +67,6 @@ def joined_pages(pages: Sequence[Sequence[Block]]) -> tuple[str, list[int]]:
         if not pieces:
             starts[-1] = length
     return "".join(parts), starts
-
-
-def _between(before: _Piece, piece: _Piece) -> str:
-    """What stands between two paragraphs: a line break, or what joins one that goes on."""
-    if before.row or piece.row or not piece.text[0].islower() or _ENDED.search(before.text):
-        return "\n"
-    return "-" if _PARTED.search(before.text) and " " in piece.text else " "
 
 
 def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:

@@ -1,7 +1,7 @@
 """Text and metadata of a PDF file, in reading order, with the place where each page begins.
 
 PDFium gives the characters of a page with their places, and its lines; words, columns, tables and paragraphs are found
-from these (`layout`, `grids`, `running`).
+from these (`layout`, `grids`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
@@ -20,10 +22,9 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from quern.jobs.documents.files.grids import Rule
-from quern.jobs.documents.files.layout import Block, Page, TextBlock, Word, page_blocks
+from quern.jobs.documents.files.layout import Block, Page, TextBlock, Word, lines_of, page_blocks
 from quern.jobs.documents.files.paragraphs import joined_pages
-from quern.jobs.documents.files.running import without_running_lines
-from quern.jobs.documents.html.child import FileFault
+from quern.jobs.documents.html.child import UnfitError
 
 Header = dict[str, Any]
 
@@ -36,15 +37,24 @@ _STRAIGHT: Final = 1.0  # Points that an upright or level line may lean.
 # Shares of the size of letters: a wider gap sets words apart; so does a step up or down.
 _WORD_GAP: Final = 0.3
 _STEP: Final = 0.8
+# How many lines at each edge of a page may run along the pages, and the share of its height that they are in.
+_MOST_LINES: Final = 3
+_MARGIN: Final = 0.15
+# Least share of the pages that have the line, as it may be on every other page, and least pages.
+_SHARE: Final = 0.4
+_FEWEST: Final = 2
+# Least distance of such lines from the text, in sizes of their letters; and points that their heights differ by.
+_APART: Final = 0.7
+_LEVEL: Final = 4
 # How much larger than most letters those of a title are, and the most characters of one.
 _LARGER: Final = 1.15
 _LONGEST_TITLE: Final = 300
+_DIGITS: Final = re.compile(r"\d+")
 _DATE: Final = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?'?)?")
 _FILE_NAME: Final = re.compile(r"\S+\.\w{2,5}$|^Microsoft \w+ - ")
 # What reportlab writes where an author says nothing.
 _UNSTATED: Final = frozenset({"untitled", "anonymous", "unspecified"})
 _BOLD: Final = re.compile("bold|black|heavy|semibold", re.I)
-_Matrix = tuple[float, float, float, float, float, float]
 
 
 def read_pdf(
@@ -59,16 +69,16 @@ def read_pdf(
         recognise: Reads a page of images without text (OCR).
 
     Raises:
-        FileFault: It is encrypted, damaged or too long.
+        UnfitError: It is encrypted, damaged or too long.
     """
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
-            raise FileFault("encrypted", "the PDF file asks for a password") from None
-        raise FileFault("parse_error", f"no PDF file that can be read: {error}") from None
+            raise UnfitError("encrypted", "the PDF file asks for a password") from None
+        raise UnfitError("parse_error", f"no PDF file that can be read: {error}") from None
     if len(document) > most_pages:
-        raise FileFault("too_long", f"the PDF file has {len(document)} pages, more than clean.max_pages")
+        raise UnfitError("too_long", f"the PDF file has {len(document)} pages, more than clean.max_pages")
     pages: list[Page] = []
     characters = 0
     unread = 0
@@ -78,9 +88,9 @@ def read_pdf(
         pages.append(page or Page([], [], [], 0, 0))
         characters += sum(len(word.text) for word in pages[-1].words)
         if characters > most_characters:
-            raise FileFault("too_long", f"the first {number + 1} pages have more than clean.max_characters")
+            raise UnfitError("too_long", f"the first {number + 1} pages have more than clean.max_characters")
     if unread == len(pages):
-        raise FileFault("parse_error", "no page can be read")
+        raise UnfitError("parse_error", "no page can be read")
     blocks = [page_blocks(page) for page in without_running_lines(pages)]
     text, starts = joined_pages(blocks)
     stated = {name: document.get_metadata_value(name) for name in ("Title", "Author", "CreationDate", "ModDate")}
@@ -168,7 +178,9 @@ def _words(text: Any, box: tuple[float, float, float, float]) -> Iterator[tuple[
             pdfium.FPDFText_GetMatrix(text, n, matrix)
             direction = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
             size = max(1.0, pdfium.FPDFText_GetFontSize(text, n) * math.hypot(matrix.c, matrix.d))
-            bold = _is_bold(text, n)
+            name = ctypes.create_string_buffer(128)
+            pdfium.FPDFText_GetFontInfo(text, n, name, len(name), None)
+            bold = _BOLD.search(name.value.decode("utf-8", "replace")) is not None
             x0, x1 = _span(rect, direction)
             base = _turned(x.value, y.value, direction)[1]
         letters.append(unicodedata.normalize("NFKC", letter) if "\ufb00" <= letter <= "\ufb06" else letter)
@@ -179,12 +191,6 @@ def _span(box: Any, direction: int) -> tuple[float, float]:
     """Where a box begins and ends in the direction of reading."""
     ends = (box.left, box.right), (box.bottom, box.top), (-box.right, -box.left), (-box.top, -box.bottom)
     return ends[direction]
-
-
-def _is_bold(text: Any, n: int) -> bool:
-    name = ctypes.create_string_buffer(128)
-    pdfium.FPDFText_GetFontInfo(text, n, name, len(name), None)
-    return _BOLD.search(name.value.decode("utf-8", "replace")) is not None
 
 
 def _lines_beside(words: list[tuple[int, Word]]) -> list[str]:
@@ -204,7 +210,8 @@ def _drawn(page: Any, direction: int) -> tuple[list[Rule], bool]:
     """The level and upright lines of a page, and whether it has images."""
     rules: list[Rule] = []
     images = False
-    for nth, (one, matrix) in enumerate(_objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)):
+    all_objects = _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, pypdfium2.PdfMatrix())
+    for nth, (one, matrix) in enumerate(all_objects):
         kind = pdfium.FPDFPageObj_GetType(one)
         images = images or kind == pdfium.FPDF_PAGEOBJ_IMAGE
         if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
@@ -215,69 +222,106 @@ def _drawn(page: Any, direction: int) -> tuple[list[Rule], bool]:
 
 
 def _objects(
-    holder: Any, count: Any, get: Any, matrix: _Matrix = (1, 0, 0, 1, 0, 0), depth: int = 0
-) -> Iterator[tuple[Any, _Matrix]]:
+    holder: Any, count: Any, get: Any, around: pypdfium2.PdfMatrix, depth: int = 0
+) -> Iterator[tuple[Any, pypdfium2.PdfMatrix]]:
     """The objects of a page or form, and of the forms in it, each with the matrix of what it is in."""
     for n in range(count(holder)):
         one = get(holder, n)
         if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST_FORM:
-            inner = _times(_matrix(one), matrix)
+            inner = _matrix(one, around)
             yield from _objects(one, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject, inner, depth + 1)
         else:
-            yield one, matrix
+            yield one, around
 
 
-def _matrix(one: Any) -> _Matrix:
-    found = pdfium.FS_MATRIX()
-    pdfium.FPDFPageObj_GetMatrix(one, found)
-    return found.a, found.b, found.c, found.d, found.e, found.f
+def _matrix(one: Any, around: pypdfium2.PdfMatrix) -> pypdfium2.PdfMatrix:
+    """The matrix of an object within that of what it is in (ISO 32000-1, section 8.3.4)."""
+    raw = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(one, raw)
+    return pypdfium2.PdfMatrix.from_raw(raw).multiply(around)
 
 
-def _times(m: _Matrix, n: _Matrix) -> _Matrix:
-    """The matrix of `m` within `n` (ISO 32000-1, section 8.3.4)."""
-    return (
-        m[0] * n[0] + m[1] * n[2],
-        m[0] * n[1] + m[1] * n[3],
-        m[2] * n[0] + m[3] * n[2],
-        m[2] * n[1] + m[3] * n[3],
-        m[4] * n[0] + m[5] * n[2] + n[4],
-        m[4] * n[1] + m[5] * n[3] + n[5],
-    )
-
-
-def _rules(path: Any, around: _Matrix, direction: int) -> Iterator[Rule]:
+def _rules(path: Any, around: pypdfium2.PdfMatrix, direction: int) -> Iterator[Rule]:
     """The level and upright lines of a path that is painted."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
     if not fill.value and not stroke.value:
         return
-    m = _times(_matrix(path), around)
-    points: list[tuple[float, float]] = []
+    matrix = _matrix(path, around)
+    last: tuple[float, float] | None = None
     begun: tuple[float, float] | None = None
     edges: list[tuple[tuple[float, float], tuple[float, float]]] = []
     x, y = ctypes.c_float(), ctypes.c_float()
     for n in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
         segment = pdfium.FPDFPath_GetPathSegment(path, n)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        at = _turned(m[0] * x.value + m[2] * y.value + m[4], m[1] * x.value + m[3] * y.value + m[5], direction)
+        across, up = matrix.on_point(x.value, y.value)
+        at = _turned(across, up, direction)
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             begun = at
-        elif kind == pdfium.FPDF_SEGMENT_LINETO:
-            edges.append((points[-1], at))
-        points.append(at)
+        elif kind == pdfium.FPDF_SEGMENT_LINETO and last is not None:
+            edges.append((last, at))
+        last = at
         if pdfium.FPDFPathSegment_GetClose(segment) and begun is not None:
             edges.append((at, begun))
-            points.append(begun)
-    yield from _straight(edges)
-
-
-def _straight(edges: list[tuple[tuple[float, float], tuple[float, float]]]) -> Iterator[Rule]:
+            last = begun
     for (x0, y0), (x1, y1) in edges:
         if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) > _THIN:
             yield Rule(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
         elif abs(x0 - x1) <= _STRAIGHT and abs(y0 - y1) > _THIN:
             yield Rule(False, (x0 + x1) / 2, min(y0, y1), max(y0, y1))
+
+
+# ---- lines that run along the pages, at their head and foot: titles, marks of copies, page numbers ----------
+
+
+def without_running_lines(pages: Sequence[Page]) -> list[Page]:
+    """Pages without the lines that are repeated, but for numbers, at the same height, and without page numbers."""
+    edges = [[list(_at_edge(page, side)) for side in (1, -1)] for page in pages]
+    counts = Counter(mark for page in edges for mark in {_mark(line) for side in page for line in side})
+    marks = Counter(text for page in pages for text in set(page.beside))
+    least = max(_FEWEST, _SHARE * len(pages))
+    kept: list[Page] = []
+    for number, (page, sides) in enumerate(zip(pages, edges, strict=True), 1):
+        # Nothing but the number of the page: `7`, `- 7 -`, `Page 7 of 12`, `7 / 12`.
+        page_number = re.compile(rf"\W*(?:[^\W\d]+\W+)?{number}(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*")
+        gone: set[int] = set()
+        for lines in sides:
+            for n, line in enumerate(lines, 1):
+                if counts[_mark(line)] >= least or page_number.fullmatch(_text(line)):
+                    gone |= {id(word) for upto in lines[:n] for word in upto}
+        beside = [text for text in page.beside if marks[text] < least]
+        kept.append(replace(page, words=[word for word in page.words if id(word) not in gone], beside=beside))
+    return kept
+
+
+def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
+    """The lines from an edge of the page inwards (`side` 1: the upper), as long as white space is before the next."""
+    lines = lines_of(page.words)[::side]
+    height = page.bottom - page.top
+    found: list[list[Word]] = []
+    pairs = pairwise(lines) if side > 0 else ((upper, lower) for lower, upper in pairwise(lines))
+    gaps = [min(word.top for word in lower) - max(word.bottom for word in upper) for upper, lower in pairs]
+    # How much larger than the usual distance within the text it is.
+    least = 1.2 * median(gaps[1:-1] or [0.0])
+    for n, line in enumerate(lines[:_MOST_LINES]):
+        depth = (line[0].base - page.top) if side > 0 else (page.bottom - line[0].base)
+        if depth > _MARGIN * height:
+            return
+        found.append(line)
+        # Rows of a table are set apart, but each as much as the next.
+        if n < len(gaps) and gaps[n] > max(_APART * line[0].size, least):
+            yield from found
+            found = []
+
+
+def _text(line: Sequence[Word]) -> str:
+    return " ".join(word.text for word in line)
+
+
+def _mark(line: Sequence[Word]) -> tuple[str, int]:
+    return _DIGITS.sub("#", _text(line)), round(line[0].base / _LEVEL)
 
 
 # ---- what the file states --------------------------------------------------------------------------------

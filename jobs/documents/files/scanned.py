@@ -7,7 +7,6 @@ text layer takes milliseconds.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pypdfium2
@@ -53,21 +52,19 @@ class Recogniser:
             raise
         except Exception:  # noqa: BLE001 - RapidOCR raises many kinds, of a strip for instance: that page stays unread
             return Page([], [], [], 0, height, has_images=True)
-        read = zip(found.txts, found.boxes, strict=True) if found.txts else ()
-        words = [word for text, box in read for word in _words(text, box / scale)]
+        words: list[Word] = []
+        for text, corners in zip(found.txts, found.boxes, strict=True) if found.txts else ():
+            # The words of a line within its corners (points, 4 × 2), as if all of its characters were equally wide.
+            box = corners / scale
+            (left, top), (right, bottom) = box.min(0), box.max(0)
+            wide, size = (right - left) / max(len(text), 1), _LETTERS * (bottom - top)
+            base, at = float(bottom - _BELOW_BASE * (bottom - top)), 0
+            for word in text.split():
+                at = text.index(word, at)
+                x0, x1 = float(left + at * wide), float(left + (at + len(word)) * wide)
+                words.append(Word(word, x0, x1, base, float(size)))
+                at += len(word)
         return Page(words, [], [], 0, height, has_images=True)
-
-
-def _words(text: str, box: Any) -> Iterator[Word]:
-    """The words of a line within its corners (points, 4 × 2), as if all of its characters were equally wide."""
-    (left, top), (right, bottom) = box.min(0), box.max(0)
-    width, size = (right - left) / max(len(text), 1), _LETTERS * (bottom - top)
-    at = 0
-    for word in text.split():
-        at = text.index(word, at)
-        x0, x1 = float(left + at * width), float(left + (at + len(word)) * width)
-        yield Word(word, x0, x1, float(bottom - _BELOW_BASE * (bottom - top)), float(size))
-        at += len(word)
 
 
 if __name__ == "__main__":

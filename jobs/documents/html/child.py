@@ -58,8 +58,8 @@ class ChildError(Exception):
     transient: bool = False  # Whether another try may succeed.
 
 
-class FileFault(Exception):  # noqa: N818 - the child answers with its reason, as with that of a page
-    """A file that is left out, with the code and the detail of its reject."""
+class UnfitError(Exception):
+    """A page or file that makes no document, with the code and the detail of its reject."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -138,7 +138,10 @@ class Child:
         try:
             assert running.stdin is not None  # noqa: S101 - for the type checker
             os.set_blocking(running.stdin.fileno(), False)
-            _widen(running.stdin.fileno())
+            # Let the pipe hold a whole page, so that parent and child need not take turns, unless that is refused.
+            if hasattr(fcntl, "F_SETPIPE_SZ"):
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(running.stdin.fileno(), fcntl.F_SETPIPE_SZ, _CHUNK)
             _receive(running, time.monotonic() + _START_SECONDS)
         except (EOFError, TimeoutError):
             raise ChildError("parser_crashed", f"did not start: {self._crash().detail}", transient=True) from None
@@ -158,13 +161,6 @@ class Child:
             return ChildError("parser_crashed", "the child process closed its pipe")
         how = f"signal {-code}" if code < 0 else f"code {code}"
         return ChildError("parser_crashed", f"the child process ended with {how}", transient=-code in _FROM_OUTSIDE)
-
-
-def _widen(descriptor: int) -> None:
-    """Let a pipe hold a whole page, so that parent and child need not take turns; as it is where that is refused."""
-    if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _CHUNK)
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
@@ -224,7 +220,9 @@ def serve(answer: Answer) -> None:
     """Answer frames from standard input until it ends; the last argument is the memory limit in MiB."""
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints must not write into the protocol
-    _die_with_parent()
+    # On Linux the kernel kills the child when its parent goes; elsewhere it ends on the end of its input.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends by the signal, which tells the parent that no page caused it
     # A page's elements make no cycles and go with their tree; to look for garbage among them, and among what was
     # imported, over and over takes a tenth of the time.
@@ -243,7 +241,7 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
         found = answer(header, questions.read(body_size))
     except MemoryError:
         return dict(_OUT_OF_MEMORY)
-    except FileFault as fault:
+    except UnfitError as fault:
         return {"failed": fault.reason, "detail": fault.detail}
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a parser raises becomes a reject
         # libxml2 says `unknown error` where an allocation failed.
@@ -259,12 +257,6 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
 def _write(stream: BinaryIO, header: Header) -> None:
     stream.write(_frame(header))
     stream.flush()
-
-
-def _die_with_parent() -> None:
-    """On Linux the kernel kills the child when its parent goes; elsewhere it ends on the end of its input."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class _Memory:
