@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.addresses import absolute
-from quern.jobs.documents.html.texts import Holders, text_of
+from quern.jobs.documents.html.texts import Holders, absolute, text_of
 from quern.jobs.text.plain_text import one_line
 
 Image = dict[str, Any]
@@ -20,7 +19,6 @@ Image = dict[str, Any]
 # Images of a page that are kept, and that are looked at: thousands are a map of tiles, or made to cost time.
 _MOST: Final = 50
 _MOST_READ: Final = 1_000
-_MAIN: Final = ("article", "main")
 _CALLED_MAIN: Final = Holders("role[. = 'main']", "itemprop[. = 'articleBody']")
 _LENGTH: Final = XPath("string-length()")
 _MOST_MAINS: Final = 200
@@ -30,8 +28,7 @@ _LAZY: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "src"
 _SETS: Final = ("srcset", "data-srcset")
 _WIDTH: Final = re.compile(r"(?<=\s)(\d{1,5})w(?:,|(?=\s)|$)")
 _PIXELS: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$", re.I)
-# Images of at most so many pixels on a side count visits; none has more than the largest side of a JPEG.
-_COUNTER: Final = 2
+# The largest side of a JPEG.
 _LARGEST: Final = 65_535
 _CAPTIONED: Final = XPath("descendant::*[self::figcaption or contains(@class, 'caption')]")
 _LONGEST_CAPTION: Final = 1_000
@@ -63,7 +60,12 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     """
     if next(tree.iter("img"), None) is None:
         return []
-    mains = _mains(tree)
+    # Elements that are called the page's main part by their tag or an attribute, in the order of the document.
+    mains, named = list(tree.iterdescendants("article", "main")), _CALLED_MAIN(tree)
+    if mains and named:
+        some = {*mains, *named}
+        mains = [element for element in tree.iter() if element in some]
+    mains = (mains or named)[:_MOST_MAINS]
     main = max(mains, key=_LENGTH) if len(mains) > 1 else next(iter(mains), tree)
     if next(main.iter("img"), None) is None:
         return []
@@ -101,76 +103,48 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     return list(found.values())
 
 
-def _mains(tree: HtmlElement) -> list[HtmlElement]:
-    """Elements that are called the page's main part by their tag or an attribute, in the order of the document."""
-    called, named = list(tree.iterdescendants(*_MAIN)), _CALLED_MAIN(tree)
-    if called and named:
-        some = {*called, *named}
-        return list(islice((element for element in tree.iter() if element in some), _MOST_MAINS))
-    return (called or named)[:_MOST_MAINS]
-
-
 def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:
-    """What an `img` element of the article says of itself; null for counters and for what has no address."""
+    """What an `img` element of the article says of itself; null for counters and for what has no address.
+
+    The caption is that of the figure, or the box whose class names a caption, that it stands in. A box is read once,
+    however many images it holds.
+    """
+    sides = (_PIXELS.match(image.get(side) or "") for side in ("width", "height"))
+    if any(side is not None and int(side[1]) <= 2 for side in sides):  # It counts visits.
+        return None
     # Addresses with their widths of the sets that an `img` names.
-    sizes = []
+    sizes: list[tuple[str, int]] = []
     for name in _SETS:
-        if not (stated := image.get(name)):
-            continue
-        links = _WIDTH.split(stated[:_LONGEST_SET])
-        sizes += [(link.strip(), int(width)) for link, width in zip(links[::2], links[1::2], strict=False)]
-    url = None if _is_counter(image) else _source(image, sizes, base)
+        parts = _WIDTH.split((image.get(name) or "")[:_LONGEST_SET])
+        sizes += [(link.strip(), int(width)) for link, width in zip(parts[::2], parts[1::2], strict=False)]
+    # Addresses of lazy loading first, for what stands in `src` until then is a blank; else of a set the largest.
+    links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(sizes, key=lambda s: -s[1]))]
+    fit = (link for link in links if link and len(link) <= _LONGEST_ADDRESS and not link.startswith("data:"))
+    url = next((url for link in fit if (url := absolute(base, link))), None)
     if url is None:
         return None
-    around = _around(image, main)
+    around = list(takewhile(lambda ancestor: ancestor is not main, image.iterancestors()))
     tags = {a.tag for a in around}
     # A header holds the picture that an article opens with, in a figure, and beside it the marks of its site.
     if not _OUTSIDE.isdisjoint(tags) or ("header" in tags and "figure" not in tags):
         return None
-    alt = (image.get("alt") or "")[:_LONGEST_CAPTION]
-    described = {"alt": one_line(alt), "caption": _caption(around, captions), "link": _link(around, base)}
-    return {"url": url} | described | _size(image, sizes)
-
-
-def _link(around: list[HtmlElement], base: str) -> str | None:
-    """The page that an image leads to; null where it leads to its larger form, or within its own page."""
+    box = next((box for box in around if box.tag == "figure" or "caption" in box.get("class", "")), None)
+    if box is not None and box not in captions:
+        texts = (one_line(text_of(e)) for e in _CAPTIONED(box))
+        captions[box] = next((t for t in texts if t and len(t) <= _LONGEST_CAPTION), None)
+    # The page that it leads to, unless that is its larger form, or a place of its own page.
     href = next((a.get("href") for a in around if a.tag == "a"), None)
     link = absolute(base, href) if href and len(href) <= _LONGEST_ADDRESS else None
-    if link is None or link.partition("#")[0] == base.partition("#")[0]:
-        return None
-    return None if _PICTURE.search(link) else link
-
-
-def _size(image: HtmlElement, sizes: Sequence[tuple[str, int]]) -> dict[str, int | None]:
-    """Width and height: the largest that is told, in the shape that the attributes have."""
+    if link is not None and (link.partition("#")[0] == base.partition("#")[0] or _PICTURE.search(link)):
+        link = None
+    # The largest size that is told, in the shape that the attributes have.
     width, height = (pixels(image.get(side)) for side in ("width", "height"))
     largest = max((n for _, n in sizes if n <= _LARGEST), default=0)
     if largest > (width or 0):
         height = min(round(height * largest / width), _LARGEST) if width and height else None
         width = largest
-    return {"width": width, "height": height}
-
-
-def _source(image: HtmlElement, sizes: Iterable[tuple[str, int]], base: str) -> str | None:
-    """Its address: of lazy loading first, for what stands in `src` until then is a blank; else of a set the largest."""
-    links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(sizes, key=lambda s: -s[1]))]
-    fit = (link for link in links if link and len(link) <= _LONGEST_ADDRESS and not link.startswith("data:"))
-    return next((url for link in fit if (url := absolute(base, link))), None)
-
-
-def _is_counter(image: HtmlElement) -> bool:
-    sides = (_PIXELS.match(image.get(side) or "") for side in ("width", "height"))
-    return any(side is not None and int(side[1]) <= _COUNTER for side in sides)
-
-
-def _around(image: HtmlElement, main: HtmlElement) -> list[HtmlElement]:
-    """Elements between an image and the article, the nearest first."""
-    around = []
-    for ancestor in image.iterancestors():
-        if ancestor is main:
-            break
-        around.append(ancestor)
-    return around
+    alt, caption = one_line((image.get("alt") or "")[:_LONGEST_CAPTION]), None if box is None else captions[box]
+    return {"url": url, "alt": alt, "caption": caption, "link": link, "width": width, "height": height}
 
 
 class _Paragraphs(dict[HtmlElement, str]):
@@ -197,17 +171,3 @@ def _opening(element: HtmlElement) -> str:
         if len(text) > 2 * _OPENING:
             break
     return (one_line(text) or "")[:_OPENING]
-
-
-def _caption(around: list[HtmlElement], known: dict[HtmlElement, str | None]) -> str | None:
-    """Text of the caption in the figure, or the box whose class names a caption, that an image stands in.
-
-    A box is read once, however many images it holds.
-    """
-    for box in around:
-        if box.tag == "figure" or "caption" in box.get("class", ""):
-            if box not in known:
-                texts = (one_line(text_of(e)) for e in _CAPTIONED(box))
-                known[box] = next((t for t in texts if t and len(t) <= _LONGEST_CAPTION), None)
-            return known[box]
-    return None

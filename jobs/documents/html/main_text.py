@@ -59,21 +59,15 @@ for _patterns in (xpaths.OVERALL_DISCARD_XPATH, xpaths.TEASER_DISCARD_XPATH, xpa
 
 def main_text(tree: HtmlElement, base: str) -> str:
     """The main text, one paragraph a line; the tree is consumed. Links start from the address `base`."""
-    _protect_ampersands(tree)
-    # Take out paragraphs and lists of nothing but links to pages of the same site: what else to read.
-    site = _site(base)
-    linked: dict[HtmlElement, list[int]] = {}
-    for link in tree.iter("a"):
-        href = (link.get("href") or "").strip()
-        if href.startswith(_ELSEWHERE) or (href.startswith(_ABSOLUTE) and _site(href) != site):
-            continue
-        for around in link.iterancestors("p", "ul", "ol"):
-            linked.setdefault(around, []).append(len(text_of(link)))
-    for line, lengths in linked.items():
-        if line.getparent() is None or sum(lengths) <= 0.8 * len(text_of(line)):
-            continue
-        if not is_sentence(line_of(line)) if line.tag == "p" else len(lengths) > 2:
-            line.drop_tree()
+    # trafilatura's text output resolves character references again: without this a page that shows `&lt;` to its
+    # readers would be recorded as showing `<`.
+    for text in _WITH_AMPERSAND(tree) if "&" in text_of(tree) else ():
+        element = text.getparent()
+        if text.is_tail:
+            element.tail = text.replace("&", "&amp;")
+        elif element.tag != "script":
+            element.text = text.replace("&", "&amp;")
+    _drop_lists_of_links(tree, base)
     # Make one text node of neighbours, which removed tags leave behind: XPath takes quadratic time for them.
     for element in tree.iter():
         if element.text:
@@ -87,8 +81,30 @@ def main_text(tree: HtmlElement, base: str) -> str:
     again = read(tree)
     running = _running(text)
     # A short page's menu makes another reading longer, not better.
-    longer = _running(again) > 1.25 * running if running else len(again) > len(text)
-    return again if longer or _has_lines_beside(again, text, link_texts(tree)) else text
+    if _running(again) > 1.25 * running if running else len(again) > len(text):
+        return again
+    # Another reading that has all lines of the first and others, none of which has a link: an address, hours.
+    lines, links = set(again.split("\n")), link_texts(tree) - {""}
+    beside = lines.difference(text.split("\n"))
+    whole = lines.issuperset(text.split("\n"))
+    return again if whole and beside and not any(link in line for line in beside for link in links) else text
+
+
+def _drop_lists_of_links(tree: HtmlElement, base: str) -> None:
+    """Take out paragraphs and lists of nothing but links to pages of the same site: what else to read."""
+    site = _site(base)
+    linked: dict[HtmlElement, list[int]] = {}
+    for link in tree.iter("a"):
+        href = (link.get("href") or "").strip()
+        if href.startswith(_ELSEWHERE) or (href.startswith(_ABSOLUTE) and _site(href) != site):
+            continue
+        for around in link.iterancestors("p", "ul", "ol"):
+            linked.setdefault(around, []).append(len(text_of(link)))
+    for line, lengths in linked.items():
+        if line.getparent() is None or sum(lengths) <= 0.8 * len(text_of(line)):
+            continue
+        if not is_sentence(line_of(line)) if line.tag == "p" else len(lengths) > 2:
+            line.drop_tree()
 
 
 def _site(address: str) -> str:
@@ -103,14 +119,6 @@ def read(tree: HtmlElement, **how: bool) -> str:
     """The text that `bare_extraction` finds without comments; the tree stays as it is."""
     document = bare_extraction(tree, include_comments=False, **how)
     return paragraphs(document.text or "") if document is not None else ""
-
-
-def _has_lines_beside(again: str, text: str, links: Set[str]) -> bool:
-    """Whether another reading has all lines of a text and others, none of which has a link: an address, hours."""
-    lines = set(again.split("\n"))
-    beside = lines.difference(text.split("\n"))
-    whole = len(lines) - len(beside) == len(set(text.split("\n")))
-    return whole and bool(beside) and not any(link in line for line in beside for link in links if link)
 
 
 def _running(text: str) -> int:
@@ -133,38 +141,17 @@ def fuller(text: str, bodies: Sequence[StatedBody], names: Set[str], failed: int
         return text
     lines = list(islice((letters(line) for line in text.split("\n") if is_prose(line)), 50))
     # The title may be that of the linked data, so that what the page shows says more.
-    own = next((body for body in much if _holds(body, lines)), None)
-    own = own or next((body for body in much if _is_headed(body, names)), None)
-    if own is None and running < failed:
-        own = much[0]
-    return own.text if own else text
+    for body in much:
+        stated = letters(body.text)
+        if any(line[:40] in stated for line in lines if len(line) >= 20):
+            return body.text
+    for body in much:
+        headline = letters(body.headline)
+        if headline and any(headline in n or (n in headline and 2 * len(n) >= len(headline)) for n in names):
+            return body.text
+    return much[0].text if running < failed else text
 
 
 def is_short(text: str) -> bool:
     """Whether a text has so little prose that its reading may have failed."""
     return _running(text) < _FAILED
-
-
-def _holds(body: StatedBody, lines: Sequence[str]) -> bool:
-    """Whether a stated text has the first 40 letters of one of the lines that the page shows, as `letters`."""
-    stated = letters(body.text)
-    return any(line[:40] in stated for line in lines if len(line) >= 20)
-
-
-def _is_headed(body: StatedBody, names: Set[str]) -> bool:
-    """Whether a stated text has the page's headline."""
-    headline = letters(body.headline)
-    return headline != "" and any(headline in n or (n in headline and 2 * len(n) >= len(headline)) for n in names)
-
-
-def _protect_ampersands(tree: HtmlElement) -> None:
-    """Escape the tree's ampersands once, because trafilatura's text output resolves character references again.
-
-    Without this a page that shows `&lt;` to its readers would be recorded as showing `<`.
-    """
-    for text in _WITH_AMPERSAND(tree) if "&" in text_of(tree) else ():
-        element = text.getparent()
-        if text.is_tail:
-            element.tail = text.replace("&", "&amp;")
-        elif element.tag != "script":
-            element.text = text.replace("&", "&amp;")

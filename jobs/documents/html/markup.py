@@ -7,7 +7,7 @@ posts of a thread are brought together. Each rule rests on what markup says of i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from lxml.etree import XPath, strip_tags
@@ -74,25 +74,22 @@ def _free_layout_tables(tree: HtmlElement) -> None:
     for table in list(tree.iter("table")):
         rows = table.xpath("tr | tbody/tr | thead/tr | tfoot/tr")
         cells = [cell for row in rows for cell in row.iterchildren("td", "th")]
-        if _is_layout(table, rows, cells):
-            for element in (table, *table.xpath("tbody | thead | tfoot"), *rows, *cells):
-                element.tag = "div"
-            freed += cells
+        is_layout = table.get("role") in ("presentation", "none") or not cells
+        if not is_layout and all(cell.find(".//h1") is None for cell in cells):
+            named = table.find("caption") is not None or table.find("thead") is not None
+            if named or any(cell.tag == "th" for cell in cells):
+                continue
+            one_line = len(rows) == 1 and len(line_of(table)) >= 200
+            if not one_line and not any(map(_holds_blocks, cells)):
+                continue
+        for element in (table, *table.xpath("tbody | thead | tfoot"), *rows, *cells):
+            element.tag = "div"
+        freed += cells
     if freed and not _HAS_MAIN(tree):
         # The innermost cell that has most of the page's text is its main element.
         most = 0.6 * unlinked(tree)
         if holders := [cell for cell in freed if unlinked(cell) > most]:
             holders[-1].tag = "main"
-
-
-def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElement]) -> bool:
-    if table.get("role") in ("presentation", "none") or not cells:
-        return True
-    if any(cell.find(".//h1") is not None for cell in cells):
-        return True
-    if table.find("caption") is not None or table.find("thead") is not None or any(c.tag == "th" for c in cells):
-        return False
-    return any(_holds_blocks(cell) for cell in cells) or (len(rows) == 1 and len(line_of(table)) >= 200)
 
 
 def _holds_blocks(cell: HtmlElement) -> bool:
@@ -155,8 +152,11 @@ def _gather_posts(tree: HtmlElement) -> None:
     body = tree.find("body")
     if body is None or not any(map(_THREAD.search, _TYPED(tree))):
         return
-    texts = body.xpath(".//*[@itemprop='text' or @itemprop='articleBody']")
-    posts = [e for e in texts if _POST.search(next(_types_above(e), ""))]
+    posts: list[HtmlElement] = []
+    for text in body.xpath(".//*[@itemprop='text' or @itemprop='articleBody']"):
+        item = next((above for above in text.iterancestors() if above.get("itemscope") is not None), None)
+        if item is not None and _POST.search(item.get("itemtype", "")):
+            posts.append(text)
     outer = set(posts)
     posts = [post for post in posts if outer.isdisjoint(post.iterancestors())]
     if len(posts) < 2:
@@ -168,11 +168,6 @@ def _gather_posts(tree: HtmlElement) -> None:
     thread.extend(posts)
     body.clear()
     body.append(thread)
-
-
-def _types_above(element: HtmlElement) -> Iterator[str]:
-    """`itemtype` of the items that an element belongs to, the nearest first."""
-    return (above.get("itemtype", "") for above in element.iterancestors() if above.get("itemscope") is not None)
 
 
 def link_texts(tree: HtmlElement) -> set[str]:

@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.addresses import canonical
 from quern.jobs.documents.html.dates import LONGEST_LINE, parts_of, stated_time, url_date, written_date
 from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
-from quern.jobs.documents.html.texts import Holders, is_prose, is_sentence, letters, line_of, text_of
+from quern.jobs.documents.html.texts import Holders, absolute, is_prose, is_sentence, letters, line_of, text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -38,7 +37,6 @@ _LONGEST_NAME: Final = 120
 _MOST_NAMES: Final = 20
 # Accounts that name no author.
 _NOBODY: Final = frozenset({"", "admin", "administrator", "webmaster", "editor", "staff", "redaction", "redazione"})
-_FIRST_LINES: Final = 3
 _OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
 _META_TITLES: Final = tuple("citation_title dc.title dcterms.title parsely-title sailthru.title twitter:title".split())
 _META_AUTHORS: Final = tuple(
@@ -90,10 +88,21 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
     mark_times(tree)
     stated = read_stated(tree)
     found: Found = {"metadata_from": []}
-    site = _settle(found, "site_name", _sites(stated), lambda name: _within(one_line(name), _LONGEST_NAME))
-    known = {letters(name) for name in (site, _label(url)) if name} - {""}
+    websites = [t["name"] for t in stated.things if is_of_kind(t, "website") and isinstance(t.get("name"), str)]
+    sites = chain(
+        _by("open-graph", stated.meta("og:site_name")),
+        _by("json-ld", map(unescape, websites)),
+        _by("json-ld", (name for value in stated.linked("publisher") for name in stated.people(value))),
+        _by("microdata", stated.microdata.get("publisher", ())),
+        _by("meta", stated.meta(*_META_SITES)),
+    )
+    site = _settle(found, "site_name", sites, lambda name: _within(one_line(name), _LONGEST_NAME))
+    # The part of the host's name that names the site: `news` of www.news.example.
+    label = max(_host(url).split(".")[:-1], key=len, default="")
+    known = {letters(name) for name in (site, label)} - {""}
     _settle(found, "title", _titles(tree, stated, known), lambda title: _without_site(title, known))
-    if not _settle(found, "author", _authors(tree, stated), lambda names: _names(names, known)):
+    authors = chain(_stated_authors(stated), _by("html", ([name] for name in _bylines(tree))))
+    if not _settle(found, "author", authors, lambda names: _names(names, known)):
         _settle(found, "author", _stated_authors(stated), lambda names: _names(names, set()))
     lines = _YearLines(tree)
     _settle(found, "modified_at", _modified(tree, stated, lines), _as_time)
@@ -101,16 +110,43 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
     if found["published_at"] is None and found["modified_at"] is not None:
         by = found["metadata_from"][-1]["by"]
         _settle(found, "published_at", iter([(by, found["modified_at"])]), _as_time)
-    address = canonical(url, _addresses(tree, stated))
-    found["canonical"] = address[1] if address else None
-    found["metadata_from"].append({"field": "url", "by": address[0] if address else "url"})
+    links = (link for link in tree.iter("link") if "canonical" in (link.get("rel") or "").lower().split())
+    addresses = chain(
+        _by("link", (link.get("href") for link in links if link.get("href"))), _by("open-graph", stated.meta("og:url"))
+    )
+    _settle(found, "url", addresses, lambda link: _canonical(url, link))
+    found["canonical"] = found.pop("url")
+    if found["canonical"] is None:
+        found["metadata_from"].append({"field": "url", "by": "url"})
     return found
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _canonical(url: str, link: str) -> str | None:
+    """A stated address as an absolute one that is on the page's own host, or on any for a file; else null.
+
+    Sites that name their home page on every page are not believed.
+    """
+    address = absolute(url, link)
+    if address is None or url.startswith("file:"):
+        return address
+    host = _host(address)
+    if not host or host != _host(url):
+        return None
+    home, page = ((parts.path in ("", "/") and not parts.query) for parts in map(urlsplit, (address, url)))
+    return address if page or not home else None
 
 
 def add_from_text(found: Found, text: str) -> None:
     """Fill in the author from the first lines of the main text where nothing else states one."""
     if found["author"] is None:
-        lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
+        lines = text.split("\n", 3)[:3]
         bylines = (m[1] for line in lines if len(line) <= LONGEST_LINE and (m := _BYLINE.match(line)))
         _settle(found, "author", (("text", name) for name in bylines), one_line)
 
@@ -138,24 +174,6 @@ def _by(source: str, values: Iterable[T]) -> Iterator[tuple[str, T]]:
 # ---- site and title --------------------------------------------------------------------------------------
 
 
-def _sites(stated: Stated) -> Candidates:
-    yield from _by("open-graph", stated.meta("og:site_name"))
-    websites = [t["name"] for t in stated.things if is_of_kind(t, "website") and isinstance(t.get("name"), str)]
-    yield from _by("json-ld", map(unescape, websites))
-    yield from _by("json-ld", (name for value in stated.linked("publisher") for name in stated.people(value)))
-    yield from _by("microdata", stated.microdata.get("publisher", ()))
-    yield from _by("meta", stated.meta(*_META_SITES))
-
-
-def _label(url: str) -> str:
-    """The part of a host's name that names the site: `news` of www.news.example."""
-    try:
-        parts = (urlsplit(url).hostname or "").removeprefix("www.").split(".")
-    except ValueError:
-        return ""
-    return max(parts[:-1], key=len, default="")
-
-
 def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
     articles = (t for t in stated.things if is_of_kind(t, "article", "posting", "report"))
     headlines = (t["headline"] for t in articles if isinstance(t.get("headline"), str))
@@ -163,20 +181,16 @@ def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
     yield from _by("open-graph", stated.meta("og:title"))
     yield from _by("microdata", stated.microdata.get("headline", ()))
     yield from _by("meta", stated.meta(*_META_TITLES))
-    titles = [one_line(text_of(title)) or "" for title in tree.iter("title")][:1]
-    yield from _by("html", _headings(tree, titles[0] if titles else "", known))
-    yield from _by("html", titles)
-
-
-def _headings(tree: HtmlElement, title: str, known: set[str]) -> list[str]:
-    """The heading of the page: the one that its title begins or ends with; the first if it has no title."""
-    first = islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT)
-    found = [one_line(text_of(heading)) or "" for heading in first]
+    # The heading of the page is the one that its title begins or ends with; the first if it has no title.
+    title = next((one_line(text_of(title)) or "" for title in tree.iter("title")), None)
+    found = (one_line(text_of(heading)) or "" for heading in islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT))
     headings = [h for h in found if letters(h) not in known and letters(h)]
     whole = letters(title)
     least = _TITLE_SHARE * len(whole)
     named = [h for h in headings if whole.startswith(h_ := letters(h)) or (whole.endswith(h_) and len(h_) > least)]
-    return [max(named, key=len)] if named else headings[: int(not title)]
+    yield from _by("html", [max(named, key=len)] if named else headings[: int(not title)])
+    if title is not None:
+        yield "html", title
 
 
 def _without_site(title: str, known: set[str]) -> str | None:
@@ -193,11 +207,6 @@ def _without_site(title: str, known: set[str]) -> str | None:
 
 
 # ---- author ----------------------------------------------------------------------------------------------
-
-
-def _authors(tree: HtmlElement, stated: Stated) -> Candidates:
-    yield from _stated_authors(stated)
-    yield from _by("html", ([name] for name in _bylines(tree)))
 
 
 def _stated_authors(stated: Stated) -> Candidates:
@@ -300,21 +309,18 @@ def _modified(tree: HtmlElement, stated: Stated, lines: _YearLines) -> Candidate
 
 
 def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
-    """Dates of `time` elements of the article, those of its last change if `updated`."""
-    for element in islice(tree.iter("time"), _MOST_LOOKED_AT):
-        stated = element.get("datetime")
-        is_update = _UPDATED.search(element.get("class", "")) is not None
-        if stated and is_update == updated and not _is_aside(element) and not _is_in_sentence(element):
+    """Dates of `time` elements of the article, those of its last change if `updated`.
+
+    A time in a sentence, or in a table of data, is part of what the text tells, unless it is named as the page's.
+    """
+    for time in islice(tree.iter("time"), _MOST_LOOKED_AT):
+        stated, kind = time.get("datetime"), time.get("class", "")
+        if not stated or (_UPDATED.search(kind) is not None) != updated or _is_aside(time):
+            continue
+        named = time.get("pubdate") is not None or "publish" in f"{kind} {time.get('itemprop', '')}".lower()
+        line = None if named else next(time.iterancestors("p", "li", "td", "dd", "blockquote"), None)
+        if line is None or (line.tag != "td" and not is_sentence(line_of(line))):
             yield stated
-
-
-def _is_in_sentence(time: HtmlElement) -> bool:
-    """Whether a time is part of what the text tells: it stands in a sentence, or in a table of data."""
-    named = (
-        time.get("pubdate") is not None or "publish" in f"{time.get('class', '')} {time.get('itemprop', '')}".lower()
-    )
-    line = next(time.iterancestors("p", "li", "td", "dd", "blockquote"), None)
-    return not named and line is not None and (line.tag == "td" or is_sentence(line_of(line)))
 
 
 def _dated(tree: HtmlElement) -> Iterator[datetime]:
@@ -329,30 +335,19 @@ def _dated(tree: HtmlElement) -> Iterator[datetime]:
 def _shown(lines: _YearLines, *, updated: bool) -> Iterator[datetime]:
     """Days in short lines around the page's prose, such as `Issued 18 July 2024`, or of its last change if `updated`.
 
-    A sentence with a date in it tells of something else, save where it says that it tells of a change.
+    A sentence with a date in it tells of something else, save where it says that it tells of a change; so does a
+    heading or an entry of a list.
     """
-    for text in lines.texts if updated else lines.around:
-        is_update = _UPDATED.search(text) is not None
-        if is_update != updated or not (updated or len(text.strip()) <= LONGEST_LINE):
-            continue
-        time = written_date(text) if updated else next(_days(text), None)
-        if time is not None and not _is_aside(text.getparent()):
-            yield time
-
-
-def _days(line: Any) -> Iterator[datetime]:
-    """Days that a line or its parts name which are no sentences; none of a heading or an entry of a list."""
     outside = (*HEADINGS, "li")
-    if line.getparent().tag not in outside and next(line.getparent().iterancestors(*outside), None) is None:
-        parts = (part for part in (line, *parts_of(line)) if not is_sentence(one_line(part) or ""))
-        yield from (day for part in parts if (day := written_date(part)) is not None)
-
-
-# ---- address ---------------------------------------------------------------------------------------------
-
-
-def _addresses(tree: HtmlElement, stated: Stated) -> Iterator[tuple[str, str]]:
-    for link in tree.iter("link"):
-        if link.get("href") and "canonical" in (link.get("rel") or "").lower().split():
-            yield "link", link.get("href")
-    yield from _by("open-graph", stated.meta("og:url"))
+    for text in lines.texts if updated else lines.around:
+        if (_UPDATED.search(text) is not None) != updated:
+            continue
+        around, parts = text.getparent(), [text]
+        if not updated:
+            is_line = len(text.strip()) <= LONGEST_LINE and around.tag not in outside
+            if not is_line or next(around.iterancestors(*outside), None) is not None:
+                continue
+            parts = [part for part in (text, *parts_of(text)) if not is_sentence(one_line(part) or "")]
+        time = next((day for part in parts if (day := written_date(part)) is not None), None)
+        if time is not None and not _is_aside(around):
+            yield time

@@ -16,7 +16,6 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.texts import Holders, line_of, text_of
 
 _WRITTEN: Final = "quern-written"
-_STRUCK: Final = ("del", "s", "strike")
 _STRUCK_LOOKS: Final = Holders(
     "style[contains(., 'line-through')]", "class[contains(., 'through') or contains(., 'strike')]"
 )
@@ -45,24 +44,8 @@ _BEFORE: Final = 40
 
 def write_notation(tree: HtmlElement) -> None:
     """Drop what is struck out, and write superscripts, subscripts, fractions and formulas as plain text."""
-    _drop_struck(tree)
-    _write_formulas(tree)
-    for raised in list(tree.iter("sup")):
-        _write_fraction(raised)
-    # The inner ones first: e^(x^2).
-    for element in reversed(list(tree.iter("sup", "sub"))):
-        _write_script(element)
-    strip_tags(tree, _WRITTEN)
-
-
-def _write(element: HtmlElement, text: str) -> None:
-    element.clear(keep_tail=True)
-    element.tag, element.text = _WRITTEN, text
-
-
-def _drop_struck(tree: HtmlElement) -> None:
     looks = (e for e in _STRUCK_LOOKS(tree) if _STRUCK_LOOK.search(f"{e.get('class', '')} {e.get('style', '')}"))
-    struck = [*tree.iter(*_STRUCK), *looks]
+    struck = [*tree.iter("del", "s", "strike"), *looks]
     # An element that strikes out more than this share of the page was not closed.
     most = 0.5 * len(text_of(tree)) if struck else 0
     for element in struck:
@@ -70,13 +53,7 @@ def _drop_struck(tree: HtmlElement) -> None:
             element.tag = "div"
         elif element.getparent() is not None:
             _write(element, "")
-
-
-# ---- formulas --------------------------------------------------------------------------------------------
-
-
-def _write_formulas(tree: HtmlElement) -> None:
-    """Write MathML as text, once: what a script drew beside it for the eye goes. Without MathML, TeX stays as it is."""
+    # MathML is text once: what a script drew beside it for the eye goes. Without MathML, TeX stays as it is.
     formulas = [e for e in tree.iter("math") if next(e.iterancestors("math"), None) is None]
     for element in formulas:
         for beside in [s for e in (element, element.getparent()) for s in e.itersiblings()]:
@@ -89,9 +66,17 @@ def _write_formulas(tree: HtmlElement) -> None:
     if not formulas:
         for script in [s for s in tree.iter("script") if (s.get("type") or "").startswith("math/tex")]:
             _write(script, script.text or "")
+    for raised in list(tree.iter("sup")):
+        _write_fraction(raised)
+    # The inner ones first: e^(x^2).
+    for element in reversed(list(tree.iter("sup", "sub"))):
+        _write_script(element)
+    strip_tags(tree, _WRITTEN)
 
 
-# ---- superscripts and subscripts -------------------------------------------------------------------------
+def _write(element: HtmlElement, text: str) -> None:
+    element.clear(keep_tail=True)
+    element.tag, element.text = _WRITTEN, text
 
 
 def _write_fraction(raised: HtmlElement) -> None:
@@ -117,24 +102,23 @@ def _write_fraction(raised: HtmlElement) -> None:
 
 def _write_script(element: HtmlElement) -> None:
     text, is_raised = line_of(element), element.tag == "sup"
-    if is_raised and (reference := _reference(element, text)) is not None:
-        _write(reference, "")
-    elif len(text) > _LONGEST:
+    if is_raised:
+        # One that is a link or is named as a note refers to it, with the link around it.
+        around = next(element.iterancestors("a"), None)
+        if around is not None and line_of(around) == text:
+            _write(around, "")
+            return
+        linked = _letters("".join(text_of(link) for link in element.iter("a")))
+        named = _NAMED_NOTE.search(f"{element.get('class', '')} {element.get('role', '')}")
+        if named or (linked and linked == _letters(text)):
+            _write(element, "")
+            return
+    if len(text) > _LONGEST:
         element.tag = _WRITTEN
     elif is_raised:
         _write(element, superscript(text, _before(element), element.tail or ""))
     else:
         _write(element, subscript(text, _before(element)))
-
-
-def _reference(element: HtmlElement, text: str) -> HtmlElement | None:
-    """A superscript that is a link or is named as a note, with the link around it; null for any other."""
-    around = next(element.iterancestors("a"), None)
-    if around is not None and line_of(around) == text:
-        return around
-    linked = _letters("".join(text_of(link) for link in element.iter("a")))
-    named = _NAMED_NOTE.search(f"{element.get('class', '')} {element.get('role', '')}")
-    return element if named or (linked and linked == _letters(text)) else None
 
 
 def _letters(text: str) -> str:
@@ -154,39 +138,30 @@ def superscript(text: str, before: str, after: str) -> str:
     base = before[-1:].strip()
     if text in _DEGREE and after[:1] in _SCALES and not base.isalpha():
         return "\u00b0"
-    if _is_mark(text, before, base, after):
-        return ""
+    if _MARK.fullmatch(text):  # It marks a footnote behind a sentence or a word, or begins the note itself.
+        if not base:
+            is_mark = not after[:1].isalpha()
+        elif _NO_EXPONENT.fullmatch(text) and not _is_variable(before):
+            is_mark = True
+        else:
+            is_mark = base in '.,;:!?"\u201d\u2019\u00bb\u3002' or _MARKED_WORD.search(before) is not None
+        if is_mark:
+            return ""
     if not base:
         return f"^{text}" if after[:1].isalpha() else text  # an isotope, or small print
-    ends_word = _ends_ordinal(text, before) if _LETTERS.fullmatch(text) else not any(map(_is_counted, text))
+    # Letters end a word: 1st, XXe, Mlle, the sign of a trade mark. Those of e^(ix) do not.
+    if not _LETTERS.fullmatch(text):
+        ends_word = not any(c.isalnum() or c in "+-\u2212\u2013\u00b1*" for c in text)
+    elif len(text) == 1:
+        ends_word = text in _ORDINAL_LETTERS and _ORDINAL.search(before) is not None
+    else:
+        ends_word = not (_is_variable(before) and before[-1].islower())
     return text if ends_word else f"^{grouped(text)}"
-
-
-def _is_counted(character: str) -> bool:
-    return character.isalnum() or character in "+-\u2212\u2013\u00b1*"
-
-
-def _is_mark(text: str, before: str, base: str, after: str) -> bool:
-    """Whether a superscript marks a footnote: it follows a sentence or a word, or begins the note itself."""
-    if not _MARK.fullmatch(text):
-        return False
-    if not base:
-        return not after[:1].isalpha()
-    if _NO_EXPONENT.fullmatch(text) and not _is_variable(before):
-        return True
-    return base in '.,;:!?"\u201d\u2019\u00bb\u3002' or _MARKED_WORD.search(before) is not None
 
 
 def _is_variable(before: str) -> bool:
     """Whether a text ends with a letter that stands alone."""
     return before[-1:].isalpha() and not before[-2:-1].isalpha()
-
-
-def _ends_ordinal(letters: str, before: str) -> bool:
-    """Whether raised letters end a word: 1st, XXe, Mlle, the sign of a trade mark. Those of e^(ix) do not."""
-    if len(letters) == 1:
-        return letters in _ORDINAL_LETTERS and _ORDINAL.search(before) is not None
-    return not (_is_variable(before) and before[-1].islower())
 
 
 def subscript(text: str, before: str) -> str:
@@ -228,30 +203,17 @@ def formula(node: HtmlElement, depth: int = 0) -> str:
     arguments, layout = _LAYOUTS.get(node.tag, (0, None))
     if layout is not None and len(parts) >= arguments:
         return layout(parts)
-    row = _row(node, parts)
-    return f"\u221a({row})" if node.tag == "msqrt" else row
-
-
-def _row(node: HtmlElement, parts: Sequence[str]) -> str:
-    """Parts side by side, with spaces around operators that stand between two others."""
-    line = ""
+    row = ""
     for child, part in zip(node, parts, strict=True):
-        between = line and line[-1] not in _OPENS
+        between = row and row[-1] not in _OPENS
         if child.tag == "mo" and between and child.getnext() is not None and not _CLOSE.fullmatch(part):
-            line += f" {part} "
-        elif between and _are_apart(line, part, child.tag):
-            line += f" {part}"
-        else:
-            line += part
-    return line
-
-
-def _are_apart(line: str, part: str, tag: str) -> bool:
-    """Whether a number and a fraction, or two words, would run together."""
-    if tag == "mfrac":
-        return line[-1].isdigit()
-    long = (len(line) > 1 and line[-2:].isalpha()) or part[1:2].isalpha()
-    return long and line[-1].isalpha() and part[:1].isalpha()
+            part = f" {part} "
+        elif between and child.tag == "mfrac":  # A number and a fraction would run together; so would two words.
+            part = f" {part}" if row[-1].isdigit() else part
+        elif between and row[-1].isalpha() and part[:1].isalpha():
+            part = f" {part}" if row[-2:-1].isalpha() or part[1:2].isalpha() else part
+        row += part
+    return f"\u221a({row})" if node.tag == "msqrt" else row
 
 
 def grouped(text: str) -> str:
@@ -265,10 +227,8 @@ def _script(mark: str, text: str) -> str:
 
 
 _LAYOUTS: Final[Mapping[str, tuple[int, Callable[[Sequence[str]], str]]]] = {
-    "msup": (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}"),
-    "mover": (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}"),
-    "msub": (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}"),
-    "munder": (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}"),
+    **dict.fromkeys(("msup", "mover"), (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}")),
+    **dict.fromkeys(("msub", "munder"), (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}")),
     "msubsup": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])}"),
     "munderover": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])} "),
     "mfrac": (2, lambda p: f"{grouped(p[0])}/{p[1] if _DIVISOR.fullmatch(p[1]) else f'({p[1]})'}"),

@@ -44,25 +44,15 @@ class PageError(ValueError):
     """A page that cannot be read as HTML."""
 
 
-def _parser() -> HTMLParser:
-    """A parser that makes every element an `HtmlElement`: lxml's own choice by tag asks Python for each of them."""
-    parser = HTMLParser(
-        collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True
+# lxml's own choice of a class by tag asks Python for each element: this parser makes all of them an `HtmlElement`.
+_PARSER: Final = HTMLParser(
+    collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True
+)
+_PARSER.set_element_class_lookup(
+    etree.ElementDefaultClassLookup(
+        element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction, entity=HtmlEntity
     )
-    classes = {"comment": HtmlComment, "pi": HtmlProcessingInstruction, "entity": HtmlEntity}
-    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=HtmlElement, **classes))
-    return parser
-
-
-_PARSER: Final = _parser()
-
-
-def _markup(body: bytes, charset: str | None) -> bytes:
-    """`body` as UTF-8 without lone surrogates, control characters and what stops the parser."""
-    markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
-    markup = _REFERENCE.sub(_held, markup)
-    head, rest = markup[:4096], markup[4096:]
-    return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
+)
 
 
 def _held(reference: re.Match[bytes]) -> bytes:
@@ -78,7 +68,11 @@ def parse_page(body: bytes, charset: str | None) -> HtmlElement:
     Raises:
         PageError: The body is no HTML.
     """
-    markup = _markup(body, charset)
+    # As UTF-8 without lone surrogates, control characters and what stops the parser.
+    markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
+    markup = _REFERENCE.sub(_held, markup)
+    head = _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", markup[:4096], count=1), count=1)
+    markup = head + markup[4096:]
     if b"<" not in markup:
         raise PageError("no markup: this is not an HTML page")
     tree = _tree(markup)
@@ -97,37 +91,8 @@ def _tree(markup: bytes) -> HtmlElement:
 
 def drop_unread(tree: HtmlElement) -> None:
     """Take out the head, scripts, navigation, controls and embedded objects."""
-    # Move the page's text out of elements that hold none: a `nav` that was not closed holds all that follows.
-    least = 0.0
-    for element in tree.iter(*_NEVER_AROUND):
-        first = next(element.iterdescendants("main", "article"), None)
-        if first is None:
-            first = next(element.iterdescendants("h1"), None)
-        if first is None and element.tag == "nav":
-            first = next((p for p in element.iterdescendants("p") if is_prose(line_of(p))), None)
-        if first is None or element.getparent() is None:
-            continue
-        least = least or _MAIN_BOX * unlinked(tree)
-        if unlinked(element) > least:
-            _move_rest(element, first)
-    _drop_unshown(tree)
-    _keep_texts(tree)
-    etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
-
-
-def _move_rest(element: HtmlElement, first: HtmlElement) -> None:
-    """Move a descendant of an element, and what follows it there, behind the element."""
-    rest = element.makeelement("div")
-    for here in (first, *first.iterancestors()):
-        if here is element:
-            break
-        rest.extend([here, *here.itersiblings()] if here is first else list(here.itersiblings()))
-    rest.tail, element.tail = element.tail, None
-    element.addnext(rest)
-
-
-def _drop_unshown(tree: HtmlElement) -> None:
-    """Take out what is marked as hidden: another version of the text, a wall, a message. Panels that open stay."""
+    _free_unclosed(tree)
+    # What is marked as hidden is another version of the text, a wall, a message; panels that open stay.
     hidden = [e for e in _UNSHOWN(tree) if all(above.get("hidden") is None for above in e.iterancestors())]
     opened = {one for ids in _CONTROLLED(tree) for one in ids.split()}
     unshown = [
@@ -139,29 +104,46 @@ def _drop_unshown(tree: HtmlElement) -> None:
     if 3 * sum(len(text_of(e)) for e in unshown) <= len(text_of(tree)):
         for element in unshown:
             element.drop_tree()
-
-
-def _keep_texts(tree: HtmlElement) -> None:
-    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes.
-
-    Other dates are lines about the page, which trafilatura leaves out save where its rescues read a short page.
-    """
+    # Headings that are buttons are text. So are dates in cells and sentences; other dates are lines about the page,
+    # which trafilatura leaves out save where its rescues read a short page. A line is measured once, however many times
+    # it holds.
     unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors("h2", "h3", "h4", "dt"), None) is not None])
-    # A line is measured once, however many times it holds.
-    lines = dict.fromkeys(time.getparent() for time in tree.iter("time"))
-    unwrap(tree, [time for line in lines if line is not None and _tells(line) for time in line.iterchildren("time")])
+    in_sentences: list[HtmlElement] = []
+    for line in dict.fromkeys(time.getparent() for time in tree.iter("time")):
+        if line is not None:
+            blocks = next(line.iterdescendants("p", "div", "ul", "ol", "table"), None)
+            if line.tag == "td" or (blocks is None and is_sentence(line_of(line))):
+                in_sentences += line.iterchildren("time")
+    unwrap(tree, in_sentences)
     for time in list(tree.iter("time")):
         time.drop_tree()
     boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > 200]
     least = _MAIN_BOX * _in_paragraphs(tree) if boxes else 0
     for box in [box for box in boxes if _in_paragraphs(box) > least]:
         box.tag = "div"
+    etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
 
 
-def _tells(line: HtmlElement) -> bool:
-    """Whether an element is a cell or a sentence, so that its times are part of what it tells."""
-    blocks = next(line.iterdescendants("p", "div", "ul", "ol", "table"), None)
-    return line.tag == "td" or (blocks is None and is_sentence(line_of(line)))
+def _free_unclosed(tree: HtmlElement) -> None:
+    """Move the page's text out of elements that hold none: a `nav` that was not closed holds all that follows."""
+    least = 0.0
+    for element in tree.iter(*_NEVER_AROUND):
+        first = next(element.iterdescendants("main", "article"), None)
+        if first is None:
+            first = next(element.iterdescendants("h1"), None)
+        if first is None and element.tag == "nav":
+            first = next((p for p in element.iterdescendants("p") if is_prose(line_of(p))), None)
+        if first is None or element.getparent() is None:
+            continue
+        least = least or _MAIN_BOX * unlinked(tree)
+        if unlinked(element) > least:
+            rest = element.makeelement("div")
+            for here in (first, *first.iterancestors()):
+                if here is element:
+                    break
+                rest.extend([here, *here.itersiblings()] if here is first else list(here.itersiblings()))
+            rest.tail, element.tail = element.tail, None
+            element.addnext(rest)
 
 
 def _in_paragraphs(tree: HtmlElement) -> int:

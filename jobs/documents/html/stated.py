@@ -73,10 +73,33 @@ class Stated:
 def read_stated(tree: HtmlElement) -> Stated:
     """All statements of a page."""
     # Every JSON-LD object of the page, in reading order, each before those inside it.
-    linked_data = _things(list(tree.iter("script")))
-    things = list(linked_data)
+    things = list(_things(list(tree.iter("script"))))
     names = {str(t["@id"]): t["name"] for t in things if isinstance(t.get("name"), str) and "@id" in t}
-    return Stated([t for t in things if not _is_other(_kinds(t))], names, _metas(tree), _microdata(tree))
+    metas: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        if value := (element.get("content") or "").strip():
+            for attribute in ("property", "name", "http-equiv"):
+                name = element.get(attribute)
+                if name and len(values := metas.setdefault(name.strip().lower(), [])) < _MOST_OF_A_NAME:
+                    values.append(value)
+    microdata: dict[str, list[str]] = {}
+    for element in _ITEMPROPS(tree)[:_MOST_PROPERTIES]:
+        for name in _PROPERTIES.intersection(element.get("itemprop").split()):
+            if value := _value(element):
+                microdata.setdefault(name, []).append(value)
+    return Stated([t for t in things if not _is_other(_kinds(t))], names, metas, microdata)
+
+
+def _value(element: HtmlElement) -> str | None:
+    """What a microdata element says: an attribute, the name inside it, or its text; null for one of another thing."""
+    item = next((above for above in element.iterancestors() if above.get("itemscope") is not None), None)
+    if item is not None and _is_other([str(item.get("itemtype") or "").rsplit("/", 1)[-1].lower()]):
+        return None
+    if stated := element.get("content") or element.get("datetime"):
+        return str(stated)
+    inner = next((e for e in element.iterdescendants() if "name" in (e.get("itemprop") or "").split()), element)
+    text = " ".join((inner.get("content") or text_of(inner)).split())
+    return text if len(text) <= _LONGEST else None
 
 
 def body_scripts(tree: HtmlElement) -> list[HtmlElement]:
@@ -95,18 +118,11 @@ class StatedBody:
 def stated_bodies(scripts: Sequence[HtmlElement]) -> list[StatedBody]:
     """The texts of articles, the longest first."""
     said = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
-    longest = sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]
-    return [
-        StatedBody(
-            unescape(str(thing.get("headline") or "")),
-            paragraphs(unescape(_TAG.sub(_as_text, unescape(thing[_BODY])))),
-        )
-        for thing in longest
-    ]
-
-
-def _as_text(tag: re.Match[str]) -> str:
-    return "\n" if _BREAKING.match(tag[0]) else ""
+    bodies: list[StatedBody] = []
+    for thing in sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]:
+        text = _TAG.sub(lambda tag: "\n" if _BREAKING.match(tag[0]) else "", unescape(thing[_BODY]))
+        bodies.append(StatedBody(unescape(str(thing.get("headline") or "")), paragraphs(unescape(text))))
+    return bodies
 
 
 def is_of_kind(thing: Thing, *endings: str) -> bool:
@@ -153,41 +169,3 @@ def _parsed(script: HtmlElement) -> object:
     except (ValueError, RecursionError):
         return None
     return value
-
-
-def _metas(tree: HtmlElement) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for element in tree.iter("meta"):
-        value = (element.get("content") or "").strip()
-        if value:
-            for attribute in ("property", "name", "http-equiv"):
-                name = element.get(attribute)
-                if name and len(values := found.setdefault(name.strip().lower(), [])) < _MOST_OF_A_NAME:
-                    values.append(value)
-    return found
-
-
-def _microdata(tree: HtmlElement) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for element in _ITEMPROPS(tree)[:_MOST_PROPERTIES]:
-        for name in _PROPERTIES.intersection(element.get("itemprop").split()):
-            value = _value(element)
-            if value and not _is_other([_scope(element)]):
-                found.setdefault(name, []).append(value)
-    return found
-
-
-def _value(element: HtmlElement) -> str | None:
-    """What a microdata element says: an attribute, the name inside it, or its text."""
-    stated = element.get("content") or element.get("datetime")
-    if stated:
-        return str(stated)
-    inner = next((e for e in element.iterdescendants() if "name" in (e.get("itemprop") or "").split()), element)
-    text = " ".join((inner.get("content") or text_of(inner)).split())
-    return text if len(text) <= _LONGEST else None
-
-
-def _scope(element: HtmlElement) -> str:
-    """Kind of the microdata object that an element belongs to, in lower case."""
-    above = next((a for a in element.iterancestors() if a.get("itemscope") is not None), None)
-    return "" if above is None else str(above.get("itemtype") or "").rsplit("/", 1)[-1].lower()

@@ -1,9 +1,10 @@
-"""Texts of elements, whether they read as prose, and elements found by their attributes."""
+"""Texts of elements, whether they read as prose, elements found by their attributes, and addresses of links."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import urljoin, urlsplit
 
 from lxml.etree import XPath
 from lxml.html import HtmlElement
@@ -13,6 +14,8 @@ _SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\
 _END_LENGTH: Final = 20
 _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
+# An address that needs no parser to be known as absolute and well formed.
+_PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/[^\s\[\]#]*$")
 
 
 def text_of(element: HtmlElement) -> str:
@@ -50,6 +53,24 @@ def is_sentence(text: str, long: int | None = None) -> bool:
         return True
     ends = _SENTENCE_END.search(text.rstrip()[-_END_LENGTH:]) is not None
     return ends and length >= 25 and any(map(str.isalnum, text))
+
+
+def absolute(base: str, link: str) -> str | None:
+    """`link` as an absolute http(s) address; null where it is none."""
+    link = link.strip()
+    if _PLAIN.match(link):
+        return link
+    if link.startswith("/") and "/." not in link:
+        scheme, _, rest = base.partition("://")
+        url = f"{scheme}:{link}" if link.startswith("//") else f"{scheme}://{rest.partition('/')[0]}{link}"
+        if _PLAIN.match(url):
+            return url
+    try:
+        url = urljoin(base, link)
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
 
 
 class Holders:

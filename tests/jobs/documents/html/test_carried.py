@@ -148,15 +148,15 @@ def test_a_short_page_is_not_replaced_by_what_its_scripts_carry() -> None:
     ],
 )
 def test_very_much_that_is_carried_is_read_in_time(body: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text_of(body)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_stream_of_a_page_may_be_broken_or_go_in_circles() -> None:
     circle = row("0", element("div", "$L1", "$L0")) + row("1", element("p", LINES[0], "$L0"))
     deep = "2:" + "[" * 5000 + "]" * 5000 + '\n3:{"broken": \n4:Tffffff,' + LINES[1]
-    started = time.monotonic()
+    started = time.process_time()
     assert text_of(flight(circle + deep, 1000)) == LINES[0]
     assert text_of(f"<p>{LINES[1]}</p>" + flight("9:" * 50_000)) == LINES[1]
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20

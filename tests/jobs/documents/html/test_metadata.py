@@ -107,10 +107,8 @@ def test_what_speaks_of_another_thing_is_not_the_page() -> None:
 
 def test_an_author_may_be_a_reference_into_the_graph() -> None:
     graph = [{"@type": "Article", "author": {"@id": "#p"}}, {"@type": "Person", "@id": "#p", "name": "Imke Sandoval"}]
-    assert (
-        read(f"<script type='application/ld+json'>{json.dumps({'@graph': graph})}</script>")["author"]
-        == "Imke Sandoval"
-    )
+    found = read(f"<script type='application/ld+json'>{json.dumps({'@graph': graph})}</script>")
+    assert found["author"] == "Imke Sandoval"
 
 
 def test_the_site_is_an_author_only_where_no_person_is_named() -> None:
