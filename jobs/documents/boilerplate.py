@@ -11,7 +11,7 @@ at most (lines of a document / share) of them a site; about 100 bytes a site.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -77,24 +77,21 @@ class _Boilerplate:
 
     def positions(self, batch: pa.RecordBatch) -> pa.Array:
         """Positions of the lines of each text that are boilerplate."""
-        documents = zip(*(batch.column(c).to_pylist() for c in _READS), strict=True)
-        positions = [
-            self._of(site, text) if _counts(page, site) and _hash(site) in self.sites else []
-            for page, site, text in documents
-        ]
-        return pa.array(positions, _LINES)
-
-    def _of(self, site: str, text: str) -> list[int]:
         most = self.settings.repeated_characters
-        lines = enumerate(text.split("\n"))
-        short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
-        hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.common, hashes), len(self.common) - 1)
-        hits = np.flatnonzero(self.common[places] == hashes).tolist()
-        # A site of copies repeats every line; what is most of a text is what the document is about.
-        if sum(len(short[i][1]) for i in hits) > self.settings.repeated_of_text * len(text):
-            return []
-        return [short[i][0] for i in hits]
+        positions: list[list[int]] = []
+        for page, site, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
+            positions.append([])
+            if not _counts(page, site) or _hash(site) not in self.sites:
+                continue
+            lines = enumerate(text.split("\n"))
+            short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
+            hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
+            places = np.minimum(np.searchsorted(self.common, hashes), len(self.common) - 1)
+            hits = np.flatnonzero(self.common[places] == hashes).tolist()
+            # A site of copies repeats every line; what is most of a text is what the document is about.
+            if sum(len(short[i][1]) for i in hits) <= self.settings.repeated_of_text * len(text):
+                positions[-1] = [short[i][0] for i in hits]
+        return pa.array(positions, _LINES)
 
 
 def _counts(page: str, site: str | None) -> bool:
@@ -130,8 +127,14 @@ class RepeatedLines(TableJob):
             for site, count in documents.items()
             if count >= settings.repeated_documents
         }
-        counted = _by_parts(directory, settings)
-        common = [(line, site) for line, site, count in counted if count >= least.get(site, count + 1)]
+        common: list[tuple[int, int]] = []
+        for path in sorted(directory.glob("*.parquet")):
+            table = pq.read_table(path)
+            lines, first, counts = np.unique(table["line"].to_numpy(), return_index=True, return_counts=True)
+            many = counts >= settings.repeated_documents
+            sites = table["site"].to_numpy()[first[many]]
+            counted = zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)
+            common += [(line, site) for line, site, count in counted if count >= least.get(site, count + 1)]
         lines, sites = np.array(sorted(common), dtype=np.int64).reshape(-1, 2).T
         with run.scratch(REPEATED_LINES) as writer:
             writer.write(pa.record_batch([pa.array(lines), pa.array(sites)], schema=REPEATED_LINES.schema))
@@ -139,18 +142,24 @@ class RepeatedLines(TableJob):
 
 
 def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) -> Counter[int]:
-    """Write the distinct short lines of each document, parted by hash; documents per site."""
+    """Write (line, site) of the distinct short lines of each document, parted by hash; documents per site."""
     documents: Counter[int] = Counter()
     pending: list[Hashes] = []
-    waiting = 0
+    waiting, most = 0, settings.repeated_characters
     with ExitStack() as stack:
         writers = [
             stack.enter_context(pq.ParquetWriter(directory / f"{n:02d}.parquet", _ROW, compression="zstd"))
             for n in range(_PARTS)
         ]
         for batch in drafts.batches(_READS):
-            pairs = _pairs(batch, settings.repeated_characters, documents)
-            pending.append(pairs)
+            pairs: list[tuple[int, int]] = []
+            for page, name, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
+                if _counts(page, name):
+                    site = _hash(name)
+                    documents[site] += 1
+                    lines = dict.fromkeys(text.split("\n"))
+                    pairs += [(_hash(name, line), site) for line in lines if 0 < len(line) <= most]
+            pending.append(np.array(pairs, dtype=np.int64).reshape(-1, 2))
             waiting += len(pairs)
             if waiting >= _PENDING:
                 _append(np.concatenate(pending), writers)
@@ -160,30 +169,8 @@ def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) ->
     return documents
 
 
-def _pairs(batch: pa.RecordBatch, most: int, documents: Counter[int]) -> Hashes:
-    """(line, site) of the distinct lines of each document of `batch`, shape (lines, 2); counts the documents."""
-    pairs: list[tuple[int, int]] = []
-    for page, name, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
-        if _counts(page, name):
-            site = _hash(name)
-            documents[site] += 1
-            lines = dict.fromkeys(text.split("\n"))
-            pairs += [(_hash(name, line), site) for line in lines if 0 < len(line) <= most]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
 def _append(pairs: Hashes, writers: list[pq.ParquetWriter]) -> None:
     parts = pairs[:, 0] & (_PARTS - 1)
     for part in np.unique(parts).tolist():
         line, site = pairs[parts == part].T
         writers[part].write_batch(pa.RecordBatch.from_arrays([pa.array(line), pa.array(site)], schema=_ROW))
-
-
-def _by_parts(directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
-    """(line, site, documents) of lines in enough documents, part by part."""
-    for path in sorted(directory.glob("*.parquet")):
-        table = pq.read_table(path)
-        lines, first, counts = np.unique(table["line"].to_numpy(), return_index=True, return_counts=True)
-        many = counts >= settings.repeated_documents
-        sites = table["site"].to_numpy()[first[many]]
-        yield from zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)

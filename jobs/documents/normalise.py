@@ -79,20 +79,32 @@ class Normalise(Job):
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
             page, language, title, author, text, starts, images, repeated = row
             given = page.startswith(GIVEN) or is_text_file(page)
+            found: list[Span] = []
             if starts:
-                text, starts, found = self._by_pages(text, starts, repeated, language)
+                text, starts = self._by_pages(text, starts, repeated, language, found)
             else:
-                text, found = self._text(text, repeated, language, given=given)
-            title, found = self._title(title, found, language, given=given)
-            if fault := self._fault(text, language, given=given):
+                text = self._treated(text if given else self._without_noise(text, repeated), language, found)
+            title = self._described(title if given else one_line(title), language, found) or None
+            if not text.strip():
+                rejects.append(Reject(i, "no_text", "nothing is left without noise, repeated lines and personal data"))
+                continue
+            if not given and (fault := verdict(SearchForm(self.settings)(text), language, self.quality)):
                 rejects.append(Reject(i, *fault))
                 continue
             kept.append(i)
-            author, images, beside = self._beside(author, images, language)
-            changed = (title, author, text, starts, images, counts(found + beside), text_digest(title, text))
-            for name, made_of_row in zip(_CHANGED, changed, strict=True):
-                made[name].append(made_of_row)
-        return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
+            author = self._described(author, language, found)
+            images = images and [
+                image | {name: self._described(image.get(name), language, found) for name in _DESCRIBING}
+                for image in images
+            ]
+            changed = (title, author, text, starts, images, counts(found), text_digest(title, text))
+            for name, value in zip(_CHANGED, changed, strict=True):
+                made[name].append(value)
+        rows = batch.take(pa.array(kept, pa.int64()))
+        fields = DOCUMENTS.schema
+        arrays = [pa.array(made[f.name], f.type) if f.name in made else rows.column(f.name) for f in fields]
+        rows = pa.RecordBatch.from_arrays(arrays, schema=fields)
+        return Outcome(rows, np.asarray(kept, np.int64), tuple(rejects))
 
     def _without_noise(self, text: str, repeated: list[int]) -> str:
         """`text` without the lines numbered `repeated` and those that say nothing; the others as they stand."""
@@ -100,84 +112,40 @@ class Normalise(Job):
         text = "\n".join(line for n, line in enumerate(printable(text).split("\n")) if n not in gone)
         if not self.settings.noise:
             return text.strip("\n")
-        plain = plain_characters(text, noise=True)
-        pairs = zip(text.split("\n"), plain.split("\n"), strict=True)
-        lines = (self._without_end(*pair) if pair[0].strip() else pair[0] for pair in pairs)
-        return "\n".join(line for line in lines if line is not None).strip("\n")
-
-    def _without_end(self, line: str, plain: str) -> str | None:
-        """`line`, whose plain characters are `plain`, without what asks for a click; None where nothing else is."""
-        kept = self._noise.without(plain)
-        if not kept.strip():
-            return None
-        return line if kept == plain else line[: places(line, plain)[len(kept)]]
-
-    def _text(self, text: str, repeated: list[int], language: str | None, *, given: bool) -> tuple[str, list[Span]]:
-        """The text with personal data treated as the settings say, without noise, and what was found in it."""
-        if given:
-            return self._without_personal_data(text, language)
-        return self._without_personal_data(self._without_noise(text, repeated), language)
+        lines: list[str] = []
+        for line, plain in zip(text.split("\n"), plain_characters(text, noise=True).split("\n"), strict=True):
+            kept = self._noise.without(plain) if line.strip() else plain
+            # A line goes without what asks for a click, or whole where nothing else is in it.
+            if kept.strip() or not line.strip():
+                lines.append(line if kept == plain else line[: places(line, plain)[len(kept)]])
+        return "\n".join(lines).strip("\n")
 
     def _by_pages(
-        self, text: str, starts: list[int], repeated: list[int], language: str | None
-    ) -> tuple[str, list[int], list[Span]]:
-        """The same of a text that has pages, page by page, and where each begins then."""
-        made, moved, every = "", [], list[Span]()
+        self, text: str, starts: list[int], repeated: list[int], language: str | None, found: list[Span]
+    ) -> tuple[str, list[int]]:
+        """The text of a document that has pages, page by page, and where each begins then."""
+        made, moved = "", list[int]()
         for start, end in pairwise([*starts, len(text)]):
             above = text.count("\n", 0, start)
-            part, found = self._text(text[start:end], [n - above for n in repeated], language, given=False)
+            part = self._without_noise(text[start:end], [n - above for n in repeated])
+            part = self._treated(part, language, found)
             # A paragraph may go on over the page's end.
             between = "\n" if text[start - 1 : start] == "\n" else "" if made.endswith(" ") else " "
             moved.append(len(made) + (len(between) if made and part else 0))
             made += between + part if made and part else part
-            every += found
-        return made, moved, every
+        return made, moved
 
-    def _title(
-        self, title: str | None, found: list[Span], language: str | None, *, given: bool
-    ) -> tuple[str | None, list[Span]]:
-        """The title with personal data treated alike, and what was found in it and before."""
-        title = one_line(title) if not given else title
-        if title:
-            title, found_there = self._without_personal_data(title, language)
-            found = found + found_there
-        return title or None, found
-
-    def _beside(
-        self, author: str | None, images: list[dict[str, Any]] | None, language: str | None
-    ) -> tuple[str | None, list[dict[str, Any]] | None, list[Span]]:
-        """Author and images, and the personal data that was found in the author and in what describes images."""
-        every: list[Span] = []
-
-        def treated(text: str | None) -> str | None:
-            if not text:
-                return text
-            text, found = self._without_personal_data(text, language)
-            every.extend(found)
-            return text or None
-
-        author = treated(author)
-        images = images and [image | {name: treated(image.get(name)) for name in _DESCRIBING} for image in images]
-        return author, images, every
-
-    def _without_personal_data(self, text: str, language: str | None) -> tuple[str, list[Span]]:
+    def _treated(self, text: str, language: str | None, found: list[Span]) -> str:
+        """A text with personal data treated as the settings say; what is found of it is added to `found`."""
         plain = plain_characters(text, noise=True)
-        found = find(plain, language, self.settings.personal_data_types)
-        if self.settings.personal_data == "keep" or not found:
-            return text, found
+        spans = find(plain, language, self.settings.personal_data_types)
+        found += spans
+        if self.settings.personal_data == "keep" or not spans:
+            return text
         at = places(text, plain)
-        found = [Span(at[span.start], at[span.end - 1] + 1, span.type) for span in found]
-        return replace(text, found, mark=self.settings.personal_data == "mark"), found
+        spans = [Span(at[span.start], at[span.end - 1] + 1, span.type) for span in spans]
+        return replace(text, spans, mark=self.settings.personal_data == "mark")
 
-    def _fault(self, text: str, language: str | None, *, given: bool) -> tuple[str, str] | None:
-        """Reason and detail of a text that is left out."""
-        if not text.strip():
-            return "no_text", "nothing is left without noise, repeated lines and personal data"
-        return None if given else verdict(SearchForm(self.settings)(text), language, self.quality)
-
-
-def _with(rows: pa.RecordBatch, made: Mapping[str, list[Any]]) -> pa.RecordBatch:
-    """`rows` as documents, with the changed columns."""
-    fields = DOCUMENTS.schema
-    columns = [pa.array(made[f.name], f.type) if f.name in made else rows.column(f.name) for f in fields]
-    return pa.RecordBatch.from_arrays(columns, schema=fields)
+    def _described(self, text: str | None, language: str | None, found: list[Span]) -> str | None:
+        """What stands beside the text, treated like it; null where nothing is left."""
+        return (self._treated(text, language, found) or None) if text else text

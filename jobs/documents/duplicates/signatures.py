@@ -174,13 +174,11 @@ class Signatures(Job):
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """One signature per text."""
-        size, rows = self.settings.bands, self.settings.rows
-        sets = [shingles(text, self.settings.shingle) for text in batch.column("text").to_pylist()]
-        bands = [
-            band_hashes(s, size, rows) if len(s) >= self.settings.min_shingles else np.empty(0, np.int64) for s in sets
-        ]
+        chosen, none = self.settings, np.empty(0, np.int64)
+        sets = [shingles(text, chosen.shingle) for text in batch.column("text").to_pylist()]
+        bands = [band_hashes(s, chosen.bands, chosen.rows) if len(s) >= chosen.min_shingles else none for s in sets]
         offsets = np.concatenate([[0], np.cumsum([len(b) for b in bands])]).astype(np.int32)
-        flat = np.concatenate([np.empty(0, np.int64), *bands])
+        flat = np.concatenate([none, *bands])
         columns = [
             batch.column("content"),
             pa.array([len(s) for s in sets], pa.int64()),

@@ -73,11 +73,6 @@ def test_personal_data_of_authors_and_images_is_treated_like_that_of_the_text() 
     assert made["personal_data"] == [{"type": "EMAIL", "count": 2}, {"type": "PHONE", "count": 1}]
 
 
-def test_types_that_are_not_wanted_stay() -> None:
-    made = document({"text": "a@b.example and 203.0.113.7"}, personal_data_types=("IP",))
-    assert made["text"] == "a@b.example and [IP]"
-
-
 def test_a_given_document_keeps_its_text_but_for_personal_data() -> None:
     text = "Read more\n\n三百个  😀 １２\na@b.example"
     made = apply(Normalise(), {"page_url": "doc:1", "language": "zh", "text": text, "title": "Ｔ a@b.example"})
@@ -87,34 +82,34 @@ def test_a_given_document_keeps_its_text_but_for_personal_data() -> None:
     assert row["personal_data"] == [{"type": "EMAIL", "count": 2}]
 
 
-def test_code_lists_and_tables_keep_their_indentation() -> None:
-    text = "Run it:\n\n    def turn(n):\n\treturn n\n\n- a\n  - b\n\n| A |  B |\n|---|---|\n|   | x |"
-    assert document({"text": f"Read more\n{text}\nShare this"})["text"] == text
+CODE = "Run it:\n\n    def turn(n):\n\treturn n\n\n- a\n  - b\n\n| A |  B |\n|---|---|\n|   | x |"
+WIDE = "一共三百六十盏，装了十九天。第一次！\nＦｅｒｒｙ No．３ cost ２０ euros 😀."
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "types"),
+    [
+        (f"Read more\n{CODE}\nShare this", CODE, None),
+        (WIDE, WIDE, None),
+        ("It sailed. 🚢 Ｒｅａｄ\u200b ｍｏｒｅ »\n👉 Click here 👈\n😀\n阅读全文", "It sailed.", None),
+        (
+            "🚢 Ring ０２０\u200b ７９４６ ０９５８ or a@\xadb.example！ 🚢",
+            "🚢 Ring [PHONE] or [EMAIL]！ 🚢",
+            None,
+        ),
+        ("a@b.example and 203.0.113.7", "a@b.example and [IP]", ("IP",)),
+    ],
+    ids=["indentation", "no rewriting", "clicks", "wide digits", "types not wanted"],
+)
+def test_a_text_keeps_all_but_noise_and_personal_data(text: str, left: str, types: tuple[str, ...] | None) -> None:
+    chosen = {} if types is None else {"personal_data_types": types}
+    assert document({"text": text}, **chosen)["text"] == left
 
 
 def test_a_file_of_text_that_somebody_gives_is_left_whole_and_not_judged() -> None:
     text = "Read more\n\n#### Options\n\nNone.\n"
     made = apply(Normalise(), {"page_url": "file:///pumps/commands.md", "text": text})
     assert made.rows.column("text").to_pylist() == [text]
-
-
-def test_digits_of_other_scripts_are_personal_data_too() -> None:
-    assert document({"text": "tel. ０２０ ７９４６ ０９５８"})["text"] == "tel. [PHONE]"
-
-
-def test_personal_data_is_found_behind_wide_digits_and_characters_that_nobody_sees() -> None:
-    made = document({"text": "🚢 Ring ０２０\u200b ７９４６ ０９５８ or a@\xadb.example！ 🚢"})
-    assert made["text"] == "🚢 Ring [PHONE] or [EMAIL]！ 🚢"
-
-
-def test_no_character_is_rewritten() -> None:
-    text = "一共三百六十盏，装了十九天。第一次！\nＦｅｒｒｙ No．３ cost ２０ euros 😀."
-    assert document({"language": "zh", "text": text})["text"] == text
-
-
-def test_what_asks_for_a_click_goes_whatever_its_characters() -> None:
-    made = document({"text": "It sailed. 🚢 Ｒｅａｄ\u200b ｍｏｒｅ »\n👉 Click here 👈\n😀\n阅读全文"})
-    assert made["text"] == "It sailed."
 
 
 def test_low_quality_and_empty_documents_are_rejected_and_the_others_keep_their_place() -> None:
