@@ -22,11 +22,10 @@ from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
 from quern.jobs.pages.formats.files import is_text_file
 from quern.jobs.text.noise import Noise
-from quern.jobs.text.personal_data import counts, find, replace
+from quern.jobs.text.personal_data import Span, counts, find, replace
 from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.quality import verdict
 from quern.jobs.text.search_form import SearchForm, places, plain_characters
-from quern.jobs.text.spans import Span
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS, Table

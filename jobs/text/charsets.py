@@ -1,13 +1,18 @@
-"""The character encoding of a web page, which headers and meta tags often state wrongly.
+"""The character encoding of web pages, which headers and meta tags often state wrongly, and of files of lines.
 
 Order of belief: byte order mark; UTF-8 that is valid; CJK encodings whose characters make sense; what is
 declared; what `charset_normalizer` finds. Labels are read as browsers read them (WHATWG Encoding standard:
 `iso-8859-1` means windows-1252, `gb2312` means gb18030).
+
+A file of lines, a table or JSON lines, may be put together of several. A line that is valid UTF-8 is read so. Any other
+is read in the encoding that such lines of the file tell; where a line has both, as rows of cells from two sources do,
+only its bytes that are not UTF-8 are.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -70,13 +75,6 @@ def _wide(body: bytes) -> str | None:
     return "utf-16-be" if even > odd else "utf-16-le"
 
 
-def _lead(char: str, codec: str, first: int, last: int) -> bool:
-    try:
-        return first <= char.encode(codec)[0] <= last
-    except UnicodeEncodeError:
-        return False
-
-
 def _share(text: str, codec: str) -> float:
     """Share of the characters above ASCII that ordinary text in `codec` is made of; 0 for too few to tell.
 
@@ -91,7 +89,8 @@ def _share(text: str, codec: str) -> float:
         kanji = sum("\u4e00" <= c <= "\u9fff" for c in foreign)
         return (kana + kanji) / len(foreign) if 5 * kana > len(foreign) else 0.0
     standard, first, last = _COMMON[codec]
-    return sum(_lead(c, standard, first, last) for c in foreign) / len(foreign)
+    # What the standard lacks becomes a question mark, which is in no block.
+    return sum(first <= c.encode(standard, "replace")[0] <= last for c in foreign) / len(foreign)
 
 
 def _cjk(sample: bytes, declared: list[str]) -> str | None:
@@ -120,19 +119,6 @@ def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("quern_windows_bytes", _windows_bytes)
-
-
-def _single_byte(sample: bytes, declared: list[str]) -> str:
-    """Which encoding of one byte a character; declared Latin is doubted where most letters are not ASCII."""
-    stated = [c for c in declared if not c.startswith("utf")]
-    letters = sum(len(run) for run in re.findall(rb"[A-Za-z\x80-\xff]+", sample))
-    dense = sum(len(run) for run in _HIGH.findall(sample)) > 0.25 * max(letters, 1)
-    if stated and not (stated[0] == "cp1252" and dense):
-        return stated[0]
-    if not dense and not stated:
-        return "cp1252"
-    best = from_bytes(sample[:20_000], cp_isolation=_SINGLE_BYTE).best()
-    return best.encoding if best is not None else "cp1252"
 
 
 def page_encoding(body: bytes, charset: str | None) -> str:
@@ -167,7 +153,16 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     sample = _MARKUP.sub(b" ", body)[:_SAMPLE_BYTES]
     if len(_HIGH.findall(sample)) == 0:
         sample = body[:_SAMPLE_BYTES]
-    return _cjk(sample, declared) or _single_byte(sample, declared)
+    if codec := _cjk(sample, declared):
+        return codec
+    # An encoding of one byte a character; declared Latin is doubted where most letters are not ASCII.
+    stated = next((c for c in declared if not c.startswith("utf")), "")
+    letters = sum(map(len, re.findall(rb"[A-Za-z\x80-\xff]+", sample)))
+    dense = sum(map(len, _HIGH.findall(sample))) > 0.25 * max(letters, 1)
+    if not dense or (stated and stated != "cp1252"):
+        return stated or "cp1252"
+    best = from_bytes(sample[:20_000], cp_isolation=_SINGLE_BYTE).best()
+    return best.encoding if best is not None else "cp1252"
 
 
 def wide_encoding(body: bytes) -> str | None:
@@ -210,3 +205,87 @@ def as_utf8(body: bytes, charset: str | None, replaced: Sequence[str]) -> bytes:
     for character in found:
         text = text.replace(character, "\n")
     return text.encode("utf-8", "ignore")
+
+
+_BLOCK: Final = 1 << 16
+# A line of more is read in pieces, which end where no character of several bytes does.
+_LONGEST: Final = 1 << 20
+
+
+class Utf8Lines(io.RawIOBase):
+    """The lines of a file as UTF-8; wrap it in `io.BufferedReader`. What was read before a fault is handed out.
+
+    Attributes:
+        mixed: Whether lines of other characters than ASCII are UTF-8, and others are not.
+        other: The codec of the lines that are not UTF-8; empty while there is none.
+    """
+
+    def __init__(self, source: io.BufferedReader) -> None:
+        """Args: `source`, of which nothing was read yet."""
+        self._source = source
+        wide = wide_encoding(source.peek(_BLOCK))
+        self._wide = codecs.getincrementaldecoder(wide)("replace") if wide else None
+        self._pending = self._ready = b""
+        self._ended = False
+        self._fault: OSError | ValueError | None = None
+        self._some_utf8 = False
+        self.other = ""
+
+    @property
+    def mixed(self) -> bool:
+        """See the class."""
+        return self._some_utf8 and bool(self.other)
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill `buffer`; 0 at the end of the file.
+
+        Raises:
+            OSError, ValueError: What the source raises, after all before it was handed out.
+        """
+        while len(self._ready) < len(buffer) and not self._ended and self._fault is None:
+            try:
+                piece = self._source.read1(_BLOCK)
+            except (OSError, ValueError) as error:
+                self._fault = error
+                break
+            self._ended = not piece
+            if self._wide:
+                self._ready += self._wide.decode(piece, self._ended).encode()
+                continue
+            self._pending += piece
+            cut = max(self._pending.rfind(b"\n"), self._pending.rfind(b"\r")) + 1
+            if not cut and len(self._pending) > _LONGEST:
+                cut = self._pending.rfind(b" ") + 1 or len(self._pending)
+            cut = len(self._pending) if self._ended else cut
+            whole, self._pending = self._pending[:cut], self._pending[cut:]
+            self._ready += self._as_utf8(whole)
+        if not self._ready and self._fault:
+            raise self._fault
+        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def _as_utf8(self, whole: bytes) -> bytes:
+        """Lines in UTF-8."""
+        if _is_utf8(whole):
+            self._some_utf8 |= not whole.isascii()
+            return whole
+        lines = [(line, _is_utf8(line)) for line in whole.splitlines(keepends=True)]
+        self._some_utf8 |= any(valid and not line.isascii() for line, valid in lines)
+        if not self.other:
+            self.other = page_encoding(b"".join(line for line, valid in lines if line.isascii() or not valid), None)
+        return b"".join(
+            line if valid else decode_mixed(line, self.other).encode("utf-8", "ignore") for line, valid in lines
+        )
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -115,15 +115,10 @@ def _grammatical(numeral: str) -> int | None:
             section, digit, least_large, least_unit, zero = 0, None, large, 10**4, False
     if zero and digit is None:
         return None
-    return total + section + (digit or 0) * _last_unit(numeral, zero)
-
-
-def _last_unit(numeral: str, zero: bool) -> int:
-    """What a last digit without a unit counts: 两千五 is 2500, 一万零五 is 10005, 二十五 is 25."""
+    # What a last digit without a unit counts: 两千五 is 2500, 一万零五 is 10005, 二十五 is 25.
     before = numeral[-2:-1]
-    if zero or before in ("十", "拾", ""):
-        return 1
-    return (_UNITS.get(before) or _LARGE.get(before) or 10) // 10
+    last = 10 if zero or before in ("十", "拾", "") else _UNITS.get(before) or _LARGE.get(before) or 10
+    return total + section + (digit or 0) * (last // 10)
 
 
 def arabic(text: str) -> str:
@@ -150,21 +145,16 @@ def _rewrite(match: re.Match[str]) -> str:
         below, above = value(match["below"]), value(match["above"])
         return f"{above}/{below}" if below and above and below > 1 else match[0]
     if match["whole"]:
-        return _decimal(match)
+        # 三点五公里 is 3.5公里; 七点十分 and 三点意见 are none, and 一点一 is one only before a measure word.
+        number, after = value(match["whole"]), match.string[match.end() : match.end() + 4]
+        if number is None or not (match["large"] or after.startswith(_MEASURES) or after[:1] in ("%", "％")):
+            return match[0]
+        return f"{number}{_digits('点', match['part'])}{match['large']}"
     return _whole(match, before)
 
 
 def _digits(point: str, part: str) -> str:
     return "." + "".join(str(_DIGITS[c]) for c in part) if point else ""
-
-
-def _decimal(match: re.Match[str]) -> str:
-    """三点五公里 is 3.5公里; 七点十分 and 三点意见 are none, and 一点一 is one only before a measure word."""
-    number = value(match["whole"])
-    after = match.string[match.end() : match.end() + 4]
-    if number is None or not (match["large"] or after.startswith(_MEASURES) or after[:1] in ("%", "％")):
-        return match[0]
-    return f"{number}{_digits('点', match['part'])}{match['large']}"
 
 
 def _whole(match: re.Match[str], before: str) -> str:
@@ -177,7 +167,13 @@ def _whole(match: re.Match[str], before: str) -> str:
     if len(run) > 1:
         # 星期二十点 is ten o'clock on Tuesday.
         at = match.start()
-        return run if _WEEKDAY.search(match.string, max(0, at - 2), at) else _shortened(number, run)
+        if _WEEKDAY.search(match.string, max(0, at - 2), at):
+            return run
+        # Whole thousands of 万 keep their unit, as print does: 三千万 is 3000万, 一万二千 is 12000.
+        for unit, size in (("亿", 10**8), ("万", 10**4)):
+            if run.endswith(unit) and sum(c in _LARGE for c in run) == 1:
+                return f"{number // size}{unit}"
+        return str(number)
     day = before == "月" and after[:1] in ("日", "号")
     if before == "第" or day or (run == "一" and (after.startswith("月") or _is_hour(after))):
         return str(number)
@@ -189,11 +185,3 @@ def _whole(match: re.Match[str], before: str) -> str:
 def _is_hour(after: str) -> bool:
     """Whether `after` goes on as a time of day: 点二十分."""
     return after[:1] == "点" and after[1:2] in _DIGITS | _UNITS and ("分" in after or "十" in after)
-
-
-def _shortened(number: int, run: str) -> str:
-    """Whole thousands of 万 keep their unit, as print does: 三千万 is 3000万, 一万二千 is 12000."""
-    for unit, size in (("亿", 10**8), ("万", 10**4)):
-        if run.endswith(unit) and sum(c in _LARGE for c in run) == 1:
-            return f"{number // size}{unit}"
-    return str(number)

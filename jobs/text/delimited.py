@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final, TextIO
 
-from quern.jobs.text.lines_as_utf8 import Utf8Lines
+from quern.jobs.text.charsets import Utf8Lines
 
 # A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
@@ -138,7 +138,11 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
                 return
             except csv.Error as error:
                 hint = "; where a backslash escapes quotes, say --csv-escape '\\'" if lines.escaped else ""
-                yield DelimitedRow(first, (), _fault(error, first, lines.number) + hint * (dialect.escape is None))
+                cause = f"not valid CSV ({error})"
+                if lines.number > first:
+                    cause += f": a quote that opens in the row of line {first} is not closed there; lost up to line "
+                    cause += str(lines.number)
+                yield DelimitedRow(first, (), cause + hint * (dialect.escape is None))
                 continue
             if any(cell.strip() for cell in cells[len(names) :]):
                 yield DelimitedRow(first, (), "has more cells than the header")
@@ -157,6 +161,9 @@ def opened(
 ) -> tuple[TextIO, Dialect]:
     """A file as text, for `delimited`, and how its cells are written, told by its first lines; no byte of it fails.
 
+    The header is the first line with columns that fit, or else the first one; of what may set cells apart it is the
+    usual, or what makes columns that fit, or else the most.
+
     Args:
         lines: The file, of which nothing was read yet.
         usual: What its ending promises to set cells apart.
@@ -168,17 +175,6 @@ def opened(
     head = buffered.peek()
     sample = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8-sig", "ignore")
     text = io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline="")
-    return text, _dialect_of(sample, usual, fits, escape, skip)
-
-
-def _dialect_of(
-    sample: str, usual: str, fits: Callable[[Sequence[str]], bool], escape: str | None, skip: int | None
-) -> Dialect:
-    """How the cells of a table that begins with `sample` are written; see `opened`.
-
-    The header is the first line with columns that fit, or else the first one; of what may set cells apart it is the
-    usual, or what makes columns that fit, or else the most.
-    """
 
     def worth(line: str, delimiter: str) -> tuple[bool, int]:
         names = [cell.strip() for row in csv.reader([line], delimiter=delimiter) for cell in row]
@@ -195,8 +191,8 @@ def _dialect_of(
     dialect = Dialect(delimiter, escape, first + at if any(map(str.strip, lines[:at])) else first)
     if escape is None and _BACKSLASH + _QUOTE in sample:
         escaped = replace(dialect, escape=_BACKSLASH)
-        return escaped if _faults(sample, escaped) < _faults(sample, dialect) else dialect
-    return dialect
+        dialect = escaped if _faults(sample, escaped) < _faults(sample, dialect) else dialect
+    return text, dialect
 
 
 def _faults(sample: str, dialect: Dialect) -> int:
@@ -205,11 +201,3 @@ def _faults(sample: str, dialect: Dialect) -> int:
         return sum(bool(row.fault) for row in delimited(io.StringIO(sample, newline=""), dialect).rows)
     except csv.Error:
         return len(sample)
-
-
-def _fault(error: csv.Error, first: int, last: int) -> str:
-    """What is wrong with the row that was read from line `first` to `last`."""
-    cause = f"not valid CSV ({error})"
-    if last <= first:
-        return cause
-    return f"{cause}: a quote that opens in the row of line {first} is not closed there; lost up to line {last}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -98,7 +98,9 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
                 kept[column] = stated
     for name in _WORDS:
         stated = _joined(said, columns[name])
-        keep(name, _listed(stated) if name in _LISTS else _word(stated))
+        words = list(map(_word, stated)) if name in _LISTS and isinstance(stated, list) else []
+        texts = [word for word in words if isinstance(word, str)]
+        keep(name, ", ".join(texts) if texts and len(texts) == len(words) else _word(stated))
     for name in _TIMES:
         keep(name, _time(_joined(said, columns[name]), day_first, found.fields.get("language")))
     text = _text(said, called["text"], columns["text"], found.fields.get("title"))
@@ -170,13 +172,6 @@ def _paragraphs(value: Any) -> Any:
     return _PARAGRAPH.join(one for one in value if one and one.strip()) or None
 
 
-def _listed(value: Any) -> str | _Unread | None:
-    """A list of words as one, with commas; of any other value its word."""
-    words = list(map(_word, value)) if isinstance(value, list) else []
-    texts = [word for word in words if isinstance(word, str)]
-    return ", ".join(texts) if texts and len(texts) == len(words) else _word(value)
-
-
 def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
     """The text, or the title where that is there and empty.
 
@@ -213,7 +208,9 @@ def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) 
             raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))
         return text_digest(url)[:20]
     # So pandas writes whole numbers of a column with gaps, and databases their keys.
-    if (isinstance(stated, float) and stated.is_integer()) or (isinstance(stated, Decimal) and _whole(stated)):
+    if (isinstance(stated, float) and stated.is_integer()) or (
+        isinstance(stated, Decimal) and stated.is_finite() and stated == stated.to_integral_value()
+    ):
         stated = int(stated)
     stated = str(stated) if isinstance(stated, UUID) else stated
     if isinstance(stated, bool) or not isinstance(stated, str | int):
@@ -236,10 +233,6 @@ class _Unread:
 def _nothing(value: object) -> bool:
     """Whether a value says that there is none; so a table of pandas says it of numbers."""
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _whole(number: Decimal) -> bool:
-    return number.is_finite() and number == number.to_integral_value()
 
 
 def _word(value: object) -> str | _Unread | None:
@@ -295,12 +288,18 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
     """What is told beside, as texts by their names; `metadata` that is an object itself is taken for its members."""
     kept: dict[str, str] = {}
     lost = 0
-    for name, value in _members(left):
+    entries: list[tuple[str, Any]] = []
+    for name, value in left.items():
+        entries += value.items() if name == METADATA and isinstance(value, Mapping) else [(name, value)]
+    for name, value in entries:
         try:
-            text = _value(value)
+            if isinstance(value, Mapping | list | tuple):  # What has members is kept as JSON.
+                text = printable(json.dumps(value, ensure_ascii=False, default=str)) if value else None
+            else:
+                text = _word(value)
         except RecursionError:  # JSON that could just be read, from a place that is less deep.
             text, lost = None, lost + 1
-        if text is None:
+        if not isinstance(text, str):
             continue
         name = one_line(str(name)) or ""
         if len(kept) == MOST_METADATA or not name or len(name) > 100:
@@ -313,21 +312,3 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
         why = f"{lost} fields beyond {MOST_METADATA}, nested too deep or with names too long are left out"
         unread.append(("cut_metadata", why))
     return dict(sorted(kept.items()))
-
-
-def _members(left: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in left.items():
-        if name == METADATA and isinstance(value, Mapping):
-            yield from value.items()
-        else:
-            yield name, value
-
-
-def _value(value: object) -> str | None:
-    """A value as text: what has members as JSON."""
-    if isinstance(value, bytes):
-        return None
-    if isinstance(value, Mapping | list | tuple):
-        return printable(json.dumps(value, ensure_ascii=False, default=str)) if value else None
-    word = _word(value)
-    return word if isinstance(word, str) else None

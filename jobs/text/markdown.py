@@ -135,7 +135,10 @@ def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
     if found := _MATTER.match(text):
         matter, unread = _matter(found[1])
         if matter is not None:
-            stated, text = _named(matter), text[found.end() :].lstrip("\n")
+            stated, text = dict(matter), text[found.end() :].lstrip("\n")
+            for name, calls in _CALLED.items():
+                if called := next((c for c in calls if stated.get(c) is not None), None):
+                    stated[name] = stated.pop(called)
     elif _NO_END.match(text):
         unread = ["the front matter has no end, a line of --- within 20000 characters, and is kept as text"]
     if mdx:
@@ -222,12 +225,3 @@ def _yaml(text: str) -> tuple[dict[str, Any] | None, str | None]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, squeeze(str(error))
     return ({str(name): value for name, value in read.items()} if isinstance(read, dict) else None), None
-
-
-def _named(matter: Mapping[str, Any]) -> dict[str, Any]:
-    stated = dict(matter)
-    for name, calls in _CALLED.items():
-        called = next((c for c in calls if stated.get(c) is not None), None)
-        if called:
-            stated[name] = stated.pop(called)
-    return stated

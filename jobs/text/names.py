@@ -1,8 +1,12 @@
-"""Names in a sentence: in English by their capitals, in Chinese by surnames and the marks and words beside them."""
+"""Names in a sentence, and the forms of a name: the one by which names are compared, and the one that is shown.
+
+English names are found by their capitals, Chinese ones by surnames and the marks and words beside them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,7 +15,7 @@ from quern.jobs.text.words import ADVERBS, CLOSED
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
-from quern.schemas.words.terms import STOP_WORDS
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,17 @@ def names(text: str) -> tuple[Name, ...]:
     """The names of one sentence, in order and disjoint."""
     found = []
     for m in _NAME.finditer(text):
-        start, end = _trimmed(text, m.start(), m.end())
+        words = [(w.start() + m.start(), w.end() + m.start()) for w in re.finditer(r"\S+", m[0])]
+        # Words at the edges that name nothing are left out.
+        while words and (text[slice(*words[0])].lower().strip("’'") in _NO_NAME or not text[words[0][0]].isupper()):
+            words.pop(0)
+        while words and (text[slice(*words[-1])].lower() in _NO_NAME or text[words[-1][0]].islower()):
+            words.pop()
+        if not words:
+            continue
+        start, end = words[0][0], words[-1][1]
+        if possessive := re.search(r"['’]s?$", text[start:end]):
+            end -= len(possessive[0])
         if start < end and not _PLACEHOLDER.match(text, max(0, start - 1), end + 1):
             found.append(Name(start, end, text[start:end]))
     return tuple(found)
@@ -83,15 +97,25 @@ def speaker(line: str) -> str:
     return match["name"] if match else ""
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without words at its edges that name nothing."""
-    words = [(m.start() + start, m.end() + start) for m in re.finditer(r"\S+", text[start:end])]
-    while words and (text[slice(*words[0])].lower().strip("’'") in _NO_NAME or not text[words[0][0]].isupper()):
-        words.pop(0)
-    while words and (text[slice(*words[-1])].lower() in _NO_NAME or text[words[-1][0]].islower()):
-        words.pop()
-    if not words:
-        return start, start
-    last = words[-1][1]
-    possessive = re.search(r"['’]s?$", text[words[0][0] : last])
-    return words[0][0], last - len(possessive[0]) if possessive else last
+# ---- forms of a name
+
+_HONORIFIC: Final = re.compile(
+    r"^(?:(?:the|mr|mrs|ms|miss|dr|prof|professor|sir|dame|lord|captain|capt)\b\.?\s+)+(?=\S)", re.I
+)
+_COMPANY: Final = re.compile(r"[\s,]+(?:inc|ltd|llc|plc|corp|corporation|co|gmbh|company|s\.a|n\.v)\.?$", re.I)
+# What tells a name from others of its form: `Mercury (planet)`.
+ASIDE: Final = re.compile(r"\s*[(（](?P<aside>[^()（）]{1,60})[)）]\s*$")
+_EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+@lru_cache(maxsize=100_000)
+def name_key(name: str) -> str:
+    """The form of a name by which it is compared: without title of address, article and legal form, in lower case."""
+    plain = _EDGES.sub("", name)
+    shorter = _COMPANY.sub("", _HONORIFIC.sub("", plain))
+    return search_terms(shorter or plain) or plain.casefold()
+
+
+def display_name(forms: Counter[str]) -> str:
+    """The commonest form of a name; of as common ones the longest, then the first by alphabet."""
+    return min(forms, key=lambda form: (-forms[form], -len(form), form))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -80,18 +81,15 @@ def verdict(text: str, language: str | None, settings: QualitySettings) -> Verdi
     if not settings.enabled:
         return None
     looked_at = _Text(text, language)
-    for rules in (_words, _marks, _lines, _repetition):
-        for fails, reason, detail in rules(looked_at, settings):
-            if fails:
-                return Verdict(reason, detail)
+    for fails, reason, detail in chain(_rules(looked_at, settings), _repetition(looked_at, settings)):
+        if fails:
+            return Verdict(reason, detail)
     return None
 
 
-_Rule = tuple[bool, str, str]
-
-
-def _words(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
-    """How many words, how long, and whether they are words of a language."""
+def _rules(text: _Text, settings: QualitySettings) -> Iterator[tuple[bool, str, str]]:
+    """The rules on words, symbols and lines: whether the text fails each, its reason, and what was found."""
+    # How many words, how long, and whether they are words of a language.
     count = len(text.words) / (_CHARACTERS_OF_A_WORD if text.unspaced else 1)
     yield count < settings.min_words, "quality_few_words", f"{count:.0f} words"
     if not text.unspaced:
@@ -103,18 +101,10 @@ def _words(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
         yield mean < settings.short_words, "quality_short_words", detail
         yield mean > settings.long_words, "quality_long_words", detail
     if text.size >= settings.stop_words_from and text.language in ("en", "zh"):
-        found = _stop_words(text)
+        stop_words = _CHINESE_STOP_WORDS if text.language == "zh" else _STOP_WORDS
+        found = sum(1 for word in text.words if word.lower() in stop_words)
         yield found < settings.stop_words, "quality_stop_words", f"{found} stop words in {text.size:.0f} words"
-
-
-def _stop_words(text: _Text) -> int:
-    if text.language == "zh":
-        return sum(1 for character in text.words if character in _CHINESE_STOP_WORDS)
-    return sum(1 for word in text.words if word.lower() in _STOP_WORDS)
-
-
-def _marks(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
-    """Symbols, braces, and the printer's dummy text."""
+    # Symbols, braces, and the printer's dummy text.
     plain = _MARKUP.sub("", text.text)
     for name, count in (("#", plain.count("#")), ("ellipsis", plain.count("…") + plain.count("..."))):
         share = count / text.size
@@ -123,10 +113,7 @@ def _marks(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
     yield braces > settings.curly, "quality_curly", f"{braces:.1%} of the characters are braces"
     lorem = text.text.lower().count("lorem ipsum")
     yield lorem * settings.lorem_ipsum > len(text.text), "quality_lorem_ipsum", f"{lorem} times lorem ipsum"
-
-
-def _lines(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
-    """Whether lines end with an ellipsis, and whether they repeat."""
+    # Whether lines end with an ellipsis, and whether they repeat.
     lines, count = text.lines, len(text.lines)
     cut = sum(1 for line in lines if line.endswith(("…", "...")))
     yield cut / count > settings.ellipsis, "quality_ellipsis", f"{cut} of {count} lines"
@@ -138,7 +125,7 @@ def _lines(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
         yield too_many, "quality_repetition_lines", detail
 
 
-def _repetition(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
+def _repetition(text: _Text, settings: QualitySettings) -> Iterator[tuple[bool, str, str]]:
     """Gopher's n-grams: characters in the commonest short one, and in all long ones that repeat."""
     if text.size < settings.repetition_from or not len(text.words):
         return

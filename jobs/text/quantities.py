@@ -9,8 +9,7 @@ from typing import Final
 
 from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.dates import When, dates
-from quern.jobs.text.number_values import SCALES
-from quern.jobs.text.numbers import NUMBER_WORD, english_value
+from quern.jobs.text.numbers import NUMBER_WORD, SCALES, english_value
 from quern.jobs.text.words import ADVERBS, CLOSED
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -158,7 +157,12 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
         quantity = _read(text, m)
         last = found[-1].end if found else 0
         if quantity is not None and quantity.start >= last:
-            found.append(_below_zero(text, quantity, last))
+            minus = _MINUS.search(text, last, quantity.start)
+            # Between two numbers it is no sign: `ten minus three`.
+            if minus and (not last or text[last : minus.start()].strip()):
+                start, end = minus.start(), quantity.end
+                quantity = replace(quantity, start=start, value=-quantity.value, text=text[start:end])
+            found.append(quantity)
     # `two years and three months` as one quantity of years.
     joined: list[Quantity] = []
     for q in found:
@@ -171,15 +175,6 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
         else:
             joined.append(q)
     return joined
-
-
-def _below_zero(text: str, quantity: Quantity, last: int) -> Quantity:
-    """The quantity with the minus before it, which is none between two numbers (`ten minus three`)."""
-    minus = _MINUS.search(text, last, quantity.start)
-    if minus is None or (last and not text[last : minus.start()].strip()):
-        return quantity
-    text = text[minus.start() : quantity.end]
-    return replace(quantity, start=minus.start(), value=-quantity.value, text=text)
 
 
 def _read(text: str, m: re.Match[str]) -> Quantity | None:
@@ -235,19 +230,12 @@ def _english(text: str, m: re.Match[str]) -> Quantity | None:
     words = m["words"].lower()
     if words == "one" and _NOT.search(text, max(0, m.start() - 5), m.start()) is not None:
         return None
-    known = _word_value(words)
-    return None if known is None else _with_unit(text, m.start(), m.end(), known, "")
-
-
-def _word_value(words: str) -> float | None:
     if words.endswith("dozen"):
         first = words.removesuffix("dozen").strip(" -")
-        return 12.0 * (1 if first in ("", "a") else english_value(first) or 1)
+        return _with_unit(text, m.start(), m.end(), 12.0 * (1 if first in ("", "a") else english_value(first) or 1), "")
     plain = re.sub(r"^an?\s+", "one ", words)
-    if plain.split()[0] in ("hundred", "thousand", "million", "billion"):
-        return None
-    number = english_value(plain)
-    return None if number is None else float(number)
+    value = None if plain.split()[0] in ("hundred", "thousand", "million", "billion") else english_value(plain)
+    return None if value is None else _with_unit(text, m.start(), m.end(), float(value), "")
 
 
 def _with_unit(text: str, start: int, end: int, value: float, sign: str) -> Quantity | None:

@@ -8,7 +8,7 @@ depends on nothing but the text: a question states no language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -109,11 +109,8 @@ def places(text: str, plain: str) -> Sequence[int]:
     """Where in `text` each of its `plain_characters` stands, with the end of `text` after the last."""
     if len(text) == len(plain):
         return range(len(text) + 1)
-    return [*_subsequence(text, without_emoji(text)), len(text)]
-
-
-def _subsequence(text: str, kept: str) -> Iterator[int]:
-    at = -1
-    for character in kept:
+    at, found = -1, []
+    for character in without_emoji(text):
         at = text.index(character, at + 1)
-        yield at
+        found.append(at)
+    return [*found, len(text)]

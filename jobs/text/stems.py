@@ -1,8 +1,13 @@
-"""The words that sentences are compared by, and which sentences say the same."""
+"""The words that sentences are compared by: which say the same, and what lines share with a question."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
+from typing import Final, NamedTuple
 
 import snowballstemmer
 
@@ -40,3 +45,53 @@ def alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two sentences, by their words, say the same."""
     # Jaccard similarity of words from which two sentences say the same.
     return len(one & other) >= 0.7 * max(1, len(one | other))
+
+
+class WordShares(NamedTuple):
+    """Shares of the question's words, weighted by rarity, in [0, 1]; each counts the words that none before it has."""
+
+    own: float  # Those of the line, with its speaker and the header of its table.
+    before: float  # Those of the line before.
+    after: float  # Those of the next line.
+    title: float  # Those of the title.
+    chunk: float  # Those that only the rest of the chunk has.
+
+
+# A conditional logit over the lines of the evidence, fitted to lihua_world, musique_train100, cmrc2018 and the sample
+# corpus at equal weight with an l2 penalty of .02, when there were eight more signals of English grammar; rounded.
+WORD_WEIGHTS: Final = WordShares(own=4.8, before=0.9, after=0.75, title=1.1, chunk=-2.2)
+QUESTION_WEIGHT: Final = -0.95  # Of a line that is a question itself, in the same fit.
+
+
+def word_shares(
+    asked: frozenset[str], chunks: Sequence[tuple[frozenset[str], Sequence[frozenset[str]]]]
+) -> list[list[WordShares]]:
+    """The shares of each line of each chunk.
+
+    Args:
+        asked: Stems of the question's words.
+        chunks: Of each chunk the stems of its title and of each line.
+    """
+    common = [[asked & words for words in lines] for _, lines in chunks]
+    # What each word counts: more, the fewer lines have it; all together 1.
+    every = [words for lines in common for words in lines]
+    counts = Counter(chain.from_iterable(every))
+    rarity = {word: math.log(1.0 + len(every) / (0.5 + counts[word])) for word in asked}
+    total = math.fsum(rarity.values()) or 1.0
+    shares: list[list[WordShares]] = []
+    for (title, _), lines in zip(chunks, common, strict=True):
+        everywhere = frozenset[str]().union(*lines)
+        beside = [frozenset[str](), *lines, frozenset[str]()]
+        shares.append([])
+        for before, own, after in zip(beside, lines, beside[2:], strict=False):
+            known, new = frozenset[str](), []
+            for words in (own, before, after, asked & title, everywhere):
+                new.append(math.fsum(rarity[word] / total for word in words - known))
+                known |= words
+            shares[-1].append(WordShares(*new))
+    return shares
+
+
+def weighted(shares: WordShares) -> float:
+    """The log odds that a line answers, by its shares."""
+    return math.fsum(weight * share for weight, share in zip(WORD_WEIGHTS, shares, strict=True))

@@ -65,7 +65,15 @@ def header_lines(text: str, starts: Sequence[int]) -> list[str | None]:
 
 @lru_cache(maxsize=4096)
 def _rows(lines: tuple[str, ...]) -> dict[int, Row]:
-    return {row.line: row for numbers in _tables(lines) for row in _table(lines, numbers)}
+    found: dict[int, Row] = {}
+    for numbers in _tables(lines):
+        cells = [_cells(lines[n]) for n in numbers]
+        start = _header_size(cells, [lines[n] for n in numbers])
+        head = cells[0] if start else ()
+        for n, own in zip(numbers[start:], cells[start:], strict=True):
+            if not _RULE.fullmatch(lines[n]):
+                found[n] = Row(n, own, head if len(own) == len(head) else (), numbers[0] if head else None)
+    return found
 
 
 def _tables(lines: Sequence[str]) -> Iterator[list[int]]:
@@ -75,33 +83,20 @@ def _tables(lines: Sequence[str]) -> Iterator[list[int]]:
             yield [*numbers]
 
 
-def _table(lines: Sequence[str], numbers: Sequence[int]) -> list[Row]:
-    cells = [_cells(lines[n]) for n in numbers]
-    start = _header_size(cells, [lines[n] for n in numbers])
-    head = cells[0] if start else ()
-    return [
-        Row(n, own, head if len(own) == len(head) else (), numbers[0] if head else None)
-        for n, own in zip(numbers[start:], cells[start:], strict=True)
-        if not _RULE.fullmatch(lines[n])
-    ]
-
-
 def _header_size(cells: Sequence[tuple[str, ...]], lines: Sequence[str]) -> int:
     """How many lines of a table are its header: 2 where Markdown's rule follows it, 0 where it has none."""
     if len(cells) > 2 and _RULE.fullmatch(lines[1]):
         return 2
     # Narrower tables hold labels and values: their first row is seldom a header.
-    return int(len(cells) > 1 and len(cells[0]) >= 3 and _is_header(cells))
+    if len(cells) < 2 or len(cells[0]) < 3:
+        return 0
+    # A header names columns: it begins fewer cells with a digit than the others, or all with years.
+    first = cells[0][1:]
+    digits = sum(cell[:1].isdecimal() for cell in first)
+    return int(digits < len(first) or all(len(cell) == len("2024") for cell in first))
 
 
 def _cells(line: str) -> tuple[str, ...]:
     line = line.strip()
     bars = len(line) > 1 and line.startswith("|") and line.endswith("|")
     return tuple(cell.strip() for cell in _BAR.split(line[1:-1] if bars else line.strip("|")))
-
-
-def _is_header(cells: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the first row names columns: it begins fewer cells with a digit than the others, or all with years."""
-    first = cells[0][1:]
-    digits = sum(cell[:1].isdecimal() for cell in first)
-    return digits < len(first) or all(len(cell) == len("2024") for cell in first)

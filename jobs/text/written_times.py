@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache, lru_cache
@@ -26,14 +26,6 @@ _MONTHS: Final = [month.lower() for month in MONTHS]
 _WEEKDAYS: Final = [day.lower() for day in WEEKDAYS]
 _ENGLISH: Final = {name[:length]: n for n, name in enumerate(_MONTHS, 1) for length in (3, len(name))} | {"sept": 9}
 _ENGLISH_DAYS: Final = frozenset(name[:length] for name in _WEEKDAYS for length in (3, 4, 5, len(name)))
-
-
-@dataclass(frozen=True)
-class _Names:
-    """Months by their names and languages, and the names of weekdays."""
-
-    months: dict[str, dict[str, int]]
-    weekdays: frozenset[str]
 
 
 def folded(word: str) -> str:
@@ -52,7 +44,8 @@ def month_named(word: str, language: str | None = None) -> int | None:
     """
     if (english := _ENGLISH.get(word)) is not None:
         return english
-    named = _names().months.get(word, {})
+    months, _ = _names()
+    named = months.get(word, {})
     spoken = (language or "").partition("-")[0].lower()
     if spoken in named:
         return named[spoken]
@@ -61,12 +54,15 @@ def month_named(word: str, language: str | None = None) -> int | None:
 
 def is_weekday(word: str) -> bool:
     """Whether `word`, as `folded`, names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
-    return (len(word) > 1 or not word.isascii()) and (word in _ENGLISH_DAYS or word in _names().weekdays)
+    return (len(word) > 1 or not word.isascii()) and (word in _ENGLISH_DAYS or word in _names()[1])
 
 
 @cache
-def _names() -> _Names:
-    """Those of all languages, read where an English name did not do: dateparser takes a third of a second to import."""
+def _names() -> tuple[Mapping[str, Mapping[str, int]], Collection[str]]:
+    """Months by names and languages, and the names of weekdays, in all languages.
+
+    Read where an English name does not do: dateparser takes a third of a second to import.
+    """
     # The most used languages by dateparser's own order: those of Europe and of East Asia.
     order = import_module("dateparser.data.languages_info").language_order[:60]
     months: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -77,7 +73,7 @@ def _names() -> _Names:
             for word in info.get(name, ()):
                 months[folded(word).rstrip(".")].setdefault(language, number)
         weekdays.update(folded(word).rstrip(".") for name in _WEEKDAYS for word in info.get(name, ()))
-    return _Names(dict(months), frozenset(weekdays))
+    return months, weekdays
 
 
 MOST_CHARACTERS: Final = 100
@@ -211,7 +207,9 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
         raise ValueError(f"no hour of half a day: {hour}")
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    if _is_span(said, hour):
+    _, minus, end = said.get("offset", "").partition("-")
+    # What looks like a zone may be the end of an event: `10:00-11:30`.
+    if minus and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour:
         raise ValueError(f"two times of day: {found[0]}")
     clock = _Clock(
         hour,
@@ -222,12 +220,6 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
     )
     before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
     return f"{before} {line[found.end() :]}".strip(" ,"), clock
-
-
-def _is_span(said: Mapping[str, str], hour: int) -> bool:
-    """Whether what looks like a zone is the end of an event: `10:00-11:30`."""
-    _, minus, end = said.get("offset", "").partition("-")
-    return bool(minus) and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour
 
 
 def _zone(offset: str | None, name: str | None) -> timezone:

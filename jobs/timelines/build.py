@@ -16,7 +16,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
-from quern.jobs.text.name_forms import display_name, name_key
+from quern.jobs.text.names import display_name, name_key
 from quern.jobs.timelines.topics import granularity, keywords
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings

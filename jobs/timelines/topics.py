@@ -10,7 +10,7 @@ from statistics import median_low
 from typing import Final
 
 from quern.jobs.queries.rules.units import STOP_WORDS
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.schemas.words.scripts import CJK
 
 _WORD: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}")

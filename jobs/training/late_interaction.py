@@ -25,8 +25,7 @@ from torch.nn import functional
 from quern.jobs.models.bert import token_embeddings
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.late_interaction import FORMAT, LINE, QUESTION, TAPS, WEIGHT
-from quern.jobs.text.stems import content_words
-from quern.jobs.text.word_shares import QUESTION_WEIGHT, weighted, word_shares
+from quern.jobs.text.stems import QUESTION_WEIGHT, content_words, weighted, word_shares
 from quern.jobs.training.pages import Page, Question, confusable, pages_of, read_pages
 
 _WIDTH: Final = 64  # Of a token's vector; 32 and 128 were not tried.

@@ -30,7 +30,7 @@ from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.queries.rules.english import PERSON_NOUN
-from quern.jobs.text.name_forms import ASIDE, display_name, name_key
+from quern.jobs.text.names import ASIDE, display_name, name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import ENTITIES, Table
 

@@ -14,8 +14,8 @@ from typing import IO, Any, Final, get_origin
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.jobs.text.charsets import Utf8Lines
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
-from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 from quern.schemas.words.fields import quoted

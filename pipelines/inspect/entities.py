@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from quern.indexes.catalog import Snapshot
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.pipelines.inspect.show import NotInSnapshotError
 from quern.schemas.page_times import publication
 from quern.schemas.tables import ENTITIES

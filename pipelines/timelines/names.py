@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.vectors import Floats, vector_matrix
-from quern.jobs.text.name_forms import display_name, name_key
+from quern.jobs.text.names import display_name, name_key
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import EventIndex
 from quern.schemas.tables import EVENTS

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.keys import positions_in
 from quern.jobs.events.timex import period
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.jobs.timelines.topics import granularity, keywords
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import allowed, known_by

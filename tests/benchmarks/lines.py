@@ -8,8 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from quern.jobs.models.late_interaction import WEIGHT, LateInteraction
-from quern.jobs.text.stems import content_words
-from quern.jobs.text.word_shares import QUESTION_WEIGHT, weighted, word_shares
+from quern.jobs.text.stems import QUESTION_WEIGHT, content_words, weighted, word_shares
 from quern.jobs.training.pages import confusable, pages_of, read_pages
 from tests.benchmarks.reading import kept_files
 

@@ -13,7 +13,7 @@ from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.pages.formats.tables import mixed_encoding
-from quern.jobs.text.lines_as_utf8 import Utf8Lines
+from quern.jobs.text.charsets import Utf8Lines
 from quern.schemas.settings import IngestSettings
 
 _BLOCK: Final = 1 << 16

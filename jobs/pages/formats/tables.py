@@ -15,9 +15,9 @@ from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
+from quern.jobs.text.charsets import Utf8Lines
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
 from quern.jobs.text.given_documents import columns_of
-from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.settings import IngestSettings
 from quern.schemas.words.fields import quoted
 from quern.schemas.words.meant import meant

@@ -18,7 +18,7 @@ from typing import Final
 from quern.jobs.queries.rules import chinese, dialogue, english
 from quern.jobs.queries.rules.reading import Reading, alike, words_of
 from quern.jobs.queries.rules.units import Unit, read_units
-from quern.jobs.text.name_forms import ASIDE
+from quern.jobs.text.names import ASIDE
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.lines import squeeze
 

@@ -17,9 +17,8 @@ from typing import Final, NamedTuple
 from quern.jobs.models.late_interaction import LateInteraction, Lines
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
 from quern.jobs.text.dates import dates
-from quern.jobs.text.stems import content_words
+from quern.jobs.text.stems import QUESTION_WEIGHT, WordShares, content_words, weighted, word_shares
 from quern.jobs.text.tables import Row, rows
-from quern.jobs.text.word_shares import QUESTION_WEIGHT, WordShares, weighted, word_shares
 from quern.schemas.words.scripts import CJK_CHARACTER
 
 _SPEAKER: Final = re.compile(r"(?P<name>[^\W\d_][\w .'’-]{0,40}?)\s*[:：]\s+(?=\S)")

@@ -18,8 +18,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, Reporte
 from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.tasks.prompts import quoted
 from quern.jobs.text.dates import dates
-from quern.jobs.text.number_values import possible_numbers, stated_numbers
-from quern.jobs.text.numbers import english_value
+from quern.jobs.text.numbers import english_value, possible_numbers, stated_numbers
 from quern.jobs.text.stems import content_words
 
 Element = str | float

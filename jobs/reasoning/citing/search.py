@@ -11,7 +11,7 @@ from typing import Final
 
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput, Element, Overlap, plain_words
 from quern.jobs.text.dates import When, dates
-from quern.jobs.text.number_values import possible_numbers
+from quern.jobs.text.numbers import possible_numbers
 from quern.jobs.text.quantities import Quantity, quantities
 
 # Share of the weight of a sentence's words that its sources must have. Chosen on 323 sentences of answers of CLAPNQ,

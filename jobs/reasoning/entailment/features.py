@@ -22,7 +22,7 @@ from quern.jobs.reasoning.answering.polarity import denies, opposed
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, undated
 from quern.jobs.reasoning.citing.search import missing_numbers
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
-from quern.jobs.text.number_values import stated_numbers
+from quern.jobs.text.numbers import stated_numbers
 from quern.jobs.text.stems import content_words, word_stems
 from quern.schemas.words.scripts import CJK_CHARACTER
 from quern.schemas.words.terms import search_terms

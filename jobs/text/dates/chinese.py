@@ -151,8 +151,18 @@ class _Chinese:
                 reading = replace(reading, first=None, last=None, flaw="lunar")
             if reading.unit in ("day", "month", "year") and reading.first is not None:
                 self.anchor = reading
-            self._add(found, (at, end, reading))
-        return [self._when(*one) for one in found]
+            # It may be the other end of a range, or a day and its weekday, that the time before begins.
+            new = self._with_first((at, end, reading), found[-1][1] if found else 0)
+            whole = self._joined(found[-1], new) if found else None
+            found[len(found) - (whole is not None) :] = [whole or new]
+        times = []
+        for at, end, reading in found:
+            said = None
+            if reading.unit != "range":
+                said = _AFTER.match(self.text, end) or _BEFORE.search(self.text, max(0, at - 4), at)
+            signal = cast(Signal, said.lastgroup) if said else ""
+            times.append(reading.when(self.text, at, end, self.setting, signal))
+        return times
 
     def _at(self, start: int) -> tuple[int, Reading] | None:
         text = self.text
@@ -332,14 +342,6 @@ class _Chinese:
 
     # ---- ranges and signals
 
-    def _add(self, found: list[_Found], one: _Found) -> None:
-        """Add a time, or join it to the one before: as the other end of a range, or as a day and its weekday."""
-        one = self._with_first(one, found[-1][1] if found else 0)
-        whole = self._joined(found[-1], one) if found else None
-        if whole is not None:
-            found.pop()
-        found.append(whole or one)
-
     def _joined(self, one: _Found, other: _Found) -> _Found | None:
         between, a, b = self.text[one[1] : other[0]], one[2], other[2]
         if between.strip() in ("", "，", ",", "（", "(") and b.unit == "weekday" and a.unit == "day":
@@ -375,13 +377,6 @@ class _Chinese:
         else:
             return one
         return m.start(), end, Reading(first, r.last, "range", r.relative)
-
-    def _when(self, start: int, end: int, reading: Reading) -> When:
-        signal: Signal = ""
-        if reading.unit != "range":
-            said = _AFTER.match(self.text, end) or _BEFORE.search(self.text, max(0, start - 4), start)
-            signal = cast(Signal, said.lastgroup) if said else ""
-        return reading.when(self.text, start, end, self.setting, signal)
 
 
 _RULES: Final = (

@@ -37,16 +37,6 @@ from quern.jobs.text.dates.english_words import (
 from quern.schemas.words.patterns import lazy_pattern
 
 
-def _part(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
-    if inner.part or inner.unit in ("day", "weekday"):
-        return None
-    return calendar.part_of(inner, PARTS[m["part"].lower()])
-
-
-def _nth(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
-    return calendar.nth_in(inner, number(m["n"]), unit_name(m["unit"]))
-
-
 def _nth_weekday(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
     first, last, n = inner.first, inner.last, number(m["n"])
     if first is None or last is None or inner.unit not in ("month", "year"):
@@ -107,8 +97,13 @@ def _rest(m: re.Match[str], inner: Reading, setting: Setting) -> Reading | None:
 
 _IN: Final = r"\s?(?:of|in) (?:the )?"
 PREFIXES: Final = compiled({
-    rf"(?P<part>early|mid|late|(?:{'|'.join(PARTS)})(?=[ -]of ))(?:[- ](?:of )?(?:in )?(?:the )?)": _part,
-    rf"{NTH}[- ]{UNIT}{_IN}": _nth,
+    rf"(?P<part>early|mid|late|(?:{'|'.join(PARTS)})(?=[ -]of ))(?:[- ](?:of )?(?:in )?(?:the )?)":
+        lambda m, inner, _: (
+            calendar.part_of(inner, PARTS[m["part"].lower()])
+            if not inner.part and inner.unit not in ("day", "weekday")
+            else None
+        ),
+    rf"{NTH}[- ]{UNIT}{_IN}": lambda m, inner, _: calendar.nth_in(inner, number(m["n"]), unit_name(m["unit"])),
     rf"{NTH} {WEEKDAY}{_IN}": _nth_weekday,
     rf"(?P<which>first|last) {COUNT} {UNIT}{_IN}": _units_of,
     rf"{COUNT} {UNIT} (?P<way>before|after|from|since) (?:the )?": _shifted,
@@ -174,7 +169,8 @@ class _English(Rules):
             end, reading = max(end, one[0]), one[1]
             if reading.unit in ("day", "weekday", "month", "year") and reading.first:
                 self.anchor = reading
-            found.append(self._when(start.start(), one[0], reading, found[-1].end if found else 0))
+            at, floor = start.start(), found[-1].end if found else 0
+            found.append(self._when(at, one[0], reading, floor))
         return found
 
     def _repeated(self, start: int) -> int | None:

@@ -137,10 +137,11 @@ class Rules:
         self.text, self.setting = text, setting
         self.anchor: Reading | None = None
 
-    def _year_month_day(self, m: re.Match[str]) -> Reading | None:
+    def year_month_day(self, m: re.Match[str]) -> Reading | None:
+        """`2016-04-08`, `20160408`."""
         return calendar.day_of(int(m["year"]), int(m["m"]), int(m["d"]))
 
-    def _in_figures(self, m: re.Match[str]) -> Reading | None:
+    def in_figures(self, m: re.Match[str]) -> Reading | None:
         """A day in figures, in the order of the text; where both orders are possible and none is known, `ambiguous`."""
         one, two, year = int(m["one"]), int(m["two"]), m.groupdict().get("year")
         dots = m.groupdict().get("mark") == "."
@@ -163,7 +164,8 @@ class Rules:
         before, after = self._before(m)[-1:], self._after(m)
         return (before in "-–—~" and (bool(before) or not after)) or re.match(rf"{TO}\d\d?/", after) is not None
 
-    def _day_of_month(self, m: re.Match[str]) -> Reading | None:
+    def day_of_month(self, m: re.Match[str]) -> Reading | None:
+        """`2 March 2024`, `the 2nd of March`."""
         day, month = m["day"], m["month"]
         if not (m["year"] or m["short"]):
             if month in _SMALL and not day[-1:].isalpha() and not self._behind(_BEFORE_DAY, m):
@@ -190,7 +192,7 @@ class Rules:
         last = self.setting.today.year + 20 if self.setting.known else 2069
         return last - (last - int(digits)) % 100
 
-    def _days_of_month(self, m: re.Match[str]) -> Reading | None:
+    def days_of_month(self, m: re.Match[str]) -> Reading | None:
         """`22 to 24 August 2025`, `May 22-24, 2025`."""
         if m["and"] and not self._behind(BETWEEN, m):
             return None
@@ -205,7 +207,8 @@ class Rules:
             first = calendar.after_months(last.first.replace(day=1), -1).replace(day=day)
         return replace(last, first=first, unit="range", month=0, open=False) if first else None
 
-    def _month(self, m: re.Match[str]) -> Reading | None:
+    def month(self, m: re.Match[str]) -> Reading | None:
+        """`May 2016`, and `May` where the words beside it make it a month."""
         if year := self._year(m):
             return calendar.months(year, month_number(m), 1, "month")
         small, after = m["month"] in _SMALL, self._after(m)
@@ -218,10 +221,12 @@ class Rules:
                 return None  # `for April Smith`, `May agreed`
         return calendar.open_months(month_number(m), "month", self.setting)
 
-    def _month_in_figures(self, m: re.Match[str]) -> Reading | None:
+    def month_in_figures(self, m: re.Match[str]) -> Reading | None:
+        """`2016-05`."""
         return calendar.months(int(m["year"]), int(m["m"]), 1, "month")
 
-    def _season(self, m: re.Match[str]) -> Reading | None:
+    def season(self, m: re.Match[str]) -> Reading | None:
+        """`the summer of 2016`, `in winter`."""
         month = SEASONS[m["season"].lower()]
         if year := self._year(m):
             return calendar.season_of(year, month)
@@ -232,7 +237,7 @@ class Rules:
                 return None
         return calendar.open_months(month, "season", self.setting)
 
-    def _nth_of_year(self, m: re.Match[str]) -> Reading | None:
+    def nth_of_year(self, m: re.Match[str]) -> Reading | None:
         """`Q1 2017`, `week 23`, `fourth-quarter`: of the year named, else of the last that has begun it."""
         n, year = number(m["n"]), self._year(m)
         unit = {"q": "quarter", "h": "half"}.get(m["unit"].lower(), unit_name(m["unit"]))
@@ -247,10 +252,11 @@ class Rules:
             here = calendar.nth_of_year(self.setting.today.year - 1, n, unit)
         return replace(here, relative=True, open=True) if here else None
 
-    def _named_year(self, m: re.Match[str]) -> Reading | None:
+    def named_year(self, m: re.Match[str]) -> Reading | None:
+        """`fiscal year 2016`."""
         return calendar.months(year_number(m["year"]), 1, 12, "year")
 
-    def _two_years(self, m: re.Match[str]) -> Reading | None:
+    def two_years(self, m: re.Match[str]) -> Reading | None:
         """`1939-45`, `the 2019/20 season`."""
         first = int(m["year"])
         last = first - first % 100 + int(m["two"])
@@ -258,16 +264,17 @@ class Rules:
             return None
         return calendar.months(first, 1, 12 * (last - first + 1), "range")
 
-    def _lone_year(self, m: re.Match[str]) -> Reading | None:
+    def lone_year(self, m: re.Match[str]) -> Reading | None:
         """A year alone counts from 1800 where nothing is counted by it, earlier and later ones after a preposition."""
         year, text = year_number(m["year"]), self.text
         if _COUNTED.match(text, m.end()) or self._behind(_NUMBERED, m):
             return None
         counted = _PLURAL.match(text, m.end()) is not None
         preposition, usual = self._behind(_BEFORE_YEAR, m), 1800 <= year < 2100
-        return None if (counted or not usual) and (not preposition or (not usual and counted)) else self._named_year(m)
+        return None if (counted or not usual) and (not preposition or (not usual and counted)) else self.named_year(m)
 
-    def _decade(self, m: re.Match[str]) -> Reading | None:
+    def decade(self, m: re.Match[str]) -> Reading | None:
+        """`the 1990s`, `the twenties`."""
         if word := m["word"]:
             return calendar.months(1920 + 10 * DECADES.index(word.lower()), 1, 120, "decade")
         first = int(m["decade"])
@@ -275,15 +282,17 @@ class Rules:
             return None
         return calendar.months(first if first > 99 else 1900 + first, 1, 120, "decade")
 
-    def _century(self, m: re.Match[str]) -> Reading | None:
+    def century(self, m: re.Match[str]) -> Reading | None:
+        """`the 15th century`."""
         return calendar.century_of(number(m["n"])) if m["n"].lower() != "last" else None
 
-    def _today(self, m: re.Match[str]) -> Reading | None:
+    def today(self, m: re.Match[str]) -> Reading | None:
+        """`yesterday`, `the day before yesterday`."""
         step = TODAY[m["word"].lower()]
         step += {"": 0, "before": -1, "after": 1}[(m["way"] or "").lower()]
         return a_day(self.setting.today + timedelta(step), relative=True)
 
-    def _weekday(self, m: re.Match[str]) -> Reading | None:
+    def weekday(self, m: re.Match[str]) -> Reading | None:
         """News tells what was: the last such day, the day of publication among them; else the nearest."""
         name, text, today = m["weekday"], self.text, self.setting.today
         if not name[0].isupper() and len(name) < 6:
@@ -305,7 +314,8 @@ class Rules:
             day += timedelta(7)
         return replace(a_day(day, "weekday", relative=True), open=True)
 
-    def _holiday(self, m: re.Match[str]) -> Reading | None:
+    def holiday(self, m: re.Match[str]) -> Reading | None:
+        """`Easter 2019`, `next Christmas`."""
         name, today, step = m["holiday"], self.setting.today, STEPS.get((m["step"] or "this").lower(), 0)
         if year := self._year(m):
             return a_day(holiday(name, year))
@@ -315,14 +325,14 @@ class Rules:
             day = holiday(name, day.year + step)
         return Reading(day, day, "day", True, day.month, day.day, open=True)
 
-    def _lone_day(self, m: re.Match[str]) -> Reading | None:
+    def lone_day(self, m: re.Match[str]) -> Reading | None:
         """`on the 17th`: of the month in which it is nearest."""
         before = re.search(r"\bon (?:the )?$", self._before(m), re.IGNORECASE)
         if before is None or re.match(r"\s(?!and\b|at\b|in\b|from\b|to\b|of (?:this|last|next)\b)\w|-", self._after(m)):
             return None
         return calendar.lone_day(number(m["day"]), self.setting)
 
-    def _stepped(self, m: re.Match[str]) -> Reading | None:
+    def stepped(self, m: re.Match[str]) -> Reading | None:
         """`last week`, `next year`, `this quarter`, `that day`, `the following day`."""
         word, unit = m["step"].lower(), unit_name(m["unit"])
         step, day, relative = STEPS[word], self.setting.today, True
@@ -346,7 +356,7 @@ class Rules:
             found = replace(found, last=found.first + timedelta(4))
         return replace(found, relative=relative)
 
-    def _steps(self, m: re.Match[str]) -> Reading | None:
+    def steps(self, m: re.Match[str]) -> Reading | None:
         """`the last 3 months`, `the next two days`: so many units up to the text's day, or from it."""
         step, unit, n, today = STEPS[m["step"].lower()], unit_name(m["unit"]), number(m["n"]), self.setting.today
         if not step or unit == "weekend":
@@ -363,7 +373,7 @@ class Rules:
         last = calendar.moved(first, n, unit) - timedelta(1) if unit != "business" else calendar.moved(today, n, unit)
         return Reading(first, last, "range", True)
 
-    def _stepped_weekday(self, m: re.Match[str]) -> Reading | None:
+    def stepped_weekday(self, m: re.Match[str]) -> Reading | None:
         """`last` and `next` weekday are of the week before and after, `this` of the same week."""
         step, today, weekday = STEPS[m["step"].lower()], self.setting.today, weekday_number(m)
         if m["this"] and step:  # `this past Wednesday`
@@ -371,7 +381,7 @@ class Rules:
             return a_day(today + timedelta(ahead if step > 0 else ahead - 7 or -7), "weekday", relative=True)
         return a_day(calendar.weekday_of(today + timedelta(7 * step), weekday), "weekday", relative=True)
 
-    def _stepped_month(self, m: re.Match[str]) -> Reading | None:
+    def stepped_month(self, m: re.Match[str]) -> Reading | None:
         """`last March`, `next May`, `this summer`."""
         step, today = STEPS[m["step"].lower()], self.setting.today
         if m["step"].lower() in ("that", "same") or (m["month"] or "") in ("may", "march"):
@@ -385,7 +395,7 @@ class Rules:
         found = calendar.months(year, month, 1, "month") if m["month"] else calendar.season_of(year, month)
         return replace(found, relative=True)
 
-    def _part_of_day(self, m: re.Match[str]) -> Reading | None:
+    def part_of_day(self, m: re.Match[str]) -> Reading | None:
         """`this morning`, `last night`, `that evening`."""
         word = m["step"].lower()
         if word == "that":
@@ -395,7 +405,7 @@ class Rules:
             return None
         return a_day(self.setting.today + timedelta(STEPS[word]), relative=True)
 
-    def _ago(self, m: re.Match[str]) -> Reading | None:
+    def ago(self, m: re.Match[str]) -> Reading | None:
         """`two weeks ago`, `a year earlier`, `3 weeks later`, `four days from today`."""
         unit, n, way = unit_name(m["unit"]), number(m["n"]), m["way"].lower()
         day, relative = self.setting.today, True
@@ -408,7 +418,7 @@ class Rules:
         sign = -1 if way in ("ago", "earlier", "previously") else 1
         return a_day(calendar.moved(day, sign * n, "business" if m["business"] else unit), relative=relative)
 
-    def _ahead(self, m: re.Match[str]) -> Reading | None:
+    def ahead(self, m: re.Match[str]) -> Reading | None:
         """`in three weeks`, where the text does not tell how long something took."""
         unit, n, today = unit_name(m["unit"]), number(m["n"]), self.setting.today
         if self.text.startswith(" of", m.end()) or unit == "weekend" or not self.setting.known:
@@ -420,7 +430,7 @@ class Rules:
             return Reading(today + timedelta(1), last, "range", True)
         return a_day(last, relative=True)
 
-    def _bare(self, m: re.Match[str]) -> Reading | None:
+    def bare(self, m: re.Match[str]) -> Reading | None:
         """`the year`, a time only beside another: `the end of the year`."""
         return replace(calendar.unit_around(unit_name(m["unit"]), self.setting.today), relative=True, bare=True)
 
@@ -444,41 +454,41 @@ class Rules:
 
 
 RULES: Final = compiled({
-    r"(?P<year>\d{4})(?P<mark>[-/.])(?P<m>\d\d?)(?P=mark)(?P<d>\d\d?)(?!\d)": Rules._year_month_day,
-    r"(?P<year>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>[0-2]\d|3[01])(?!\d)": Rules._year_month_day,
-    rf"{LEAD}(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>\d{{4}}|\d\d)(?![\d/])": Rules._in_figures,
+    r"(?P<year>\d{4})(?P<mark>[-/.])(?P<m>\d\d?)(?P=mark)(?P<d>\d\d?)(?!\d)": Rules.year_month_day,
+    r"(?P<year>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>[0-2]\d|3[01])(?!\d)": Rules.year_month_day,
+    rf"{LEAD}(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>\d{{4}}|\d\d)(?![\d/])": Rules.in_figures,
     rf"{LEAD}{DAY}\s?(?:{TO}|(?P<and> ?and ))(?P<back>the )?(?P<other>{FIGURES}|{ORDINAL})\s?(?:of )?{MONTH}{OF_YEAR}?":
-        Rules._days_of_month,
+        Rules.days_of_month,
     rf"{LEAD}{MONTH}\s?(?:the )?{DAY}(?:{TO}|(?P<and> ?and ))(?P<back>the )?(?P<other>{FIGURES})(?!/){OF_YEAR}?":
-        Rules._days_of_month,
-    rf"{LEAD}{MONTH}[-/]?\s?(?:the )?{DAY}{OF_YEAR}?": Rules._day_of_month,
-    rf"{LEAD}(?:the )?{DAY}[-/]?\s?(?:of )?(?:the )?{MONTH}{OF_YEAR}?": Rules._day_of_month,
-    rf"{YEAR}[-/,]?\s?{MONTH}[-/]?\s?{DAY}(?P<short>)?(?P<weekday>)?": Rules._day_of_month,
-    rf"{MONTH}{OF_YEAR}?": Rules._month,
-    rf"{SEASON}(?:,? (?:of )?{YEAR}(?![-–/]\d\d))?": Rules._season,
-    rf"{YEAR} ?-?(?P<unit>[qh])(?P<n>[1-4])\b": Rules._nth_of_year,
-    rf"(?P<unit>q)(?P<n>[1-4])(?:[ /,-]+(?:of )?{YEAR})?": Rules._nth_of_year,
-    rf"{NTH}[- ](?P<unit>quarter|half)\b(?:(?: of)? {YEAR})?": Rules._nth_of_year,
-    rf"(?P<unit>week) (?P<n>\d\d?)\b(?:,? (?:of )?{YEAR})?": Rules._nth_of_year,
-    rf"(?:year|fy) ?{YEAR}(?![-–/]\d\d)": Rules._named_year,
-    rf"(?:(?P<decade>(?:1\d|20)?\d0)['’]?\s?s|(?P<word>{'|'.join(DECADES)}))\b": Rules._decade,
-    rf"{NTH}[- ]centur(?:y|ies)\b": Rules._century,
-    r"(?P<year>(?:1\d|20)\d\d)[-–/](?P<two>\d\d)(?![\d/-])": Rules._two_years,
-    r"(?P<year>(?:19|20)\d\d)[-/](?P<m>0?[1-9]|1[0-2])(?![\d/-])": Rules._month_in_figures,
-    rf"(?:{STEP} )?{LEAD}(?P<one>\d\d?)/(?P<two>\d\d?)(?![\d/%]|\.\d| of\b)": Rules._in_figures,
-    YEAR: Rules._lone_year,
-    rf"(?:day (?P<way>before|after) )?(?P<word>{'|'.join(TODAY)})\b": Rules._today,
-    rf"{STEP} {COUNT} {UNIT}": Rules._steps,
-    rf"{COUNT} {STEP} {UNIT}": Rules._steps,
-    rf"{STEP} {UNIT}": Rules._stepped,
-    rf"(?P<this>this )?{STEP} {WEEKDAY}": Rules._stepped_weekday,
-    rf"{STEP} (?:{MONTH}|{SEASON})(?! \d)": Rules._stepped_month,
-    rf"{STEP} (?P<time>morning|afternoon|evening|night)\b": Rules._part_of_day,
-    rf"{COUNT} {UNIT} (?P<way>ago|earlier|later|hence|previously|from (?:now|today))\b": Rules._ago,
-    rf"(?:(?P<within>with)?in) {COUNT} {UNIT}": Rules._ahead,
+        Rules.days_of_month,
+    rf"{LEAD}{MONTH}[-/]?\s?(?:the )?{DAY}{OF_YEAR}?": Rules.day_of_month,
+    rf"{LEAD}(?:the )?{DAY}[-/]?\s?(?:of )?(?:the )?{MONTH}{OF_YEAR}?": Rules.day_of_month,
+    rf"{YEAR}[-/,]?\s?{MONTH}[-/]?\s?{DAY}(?P<short>)?(?P<weekday>)?": Rules.day_of_month,
+    rf"{MONTH}{OF_YEAR}?": Rules.month,
+    rf"{SEASON}(?:,? (?:of )?{YEAR}(?![-–/]\d\d))?": Rules.season,
+    rf"{YEAR} ?-?(?P<unit>[qh])(?P<n>[1-4])\b": Rules.nth_of_year,
+    rf"(?P<unit>q)(?P<n>[1-4])(?:[ /,-]+(?:of )?{YEAR})?": Rules.nth_of_year,
+    rf"{NTH}[- ](?P<unit>quarter|half)\b(?:(?: of)? {YEAR})?": Rules.nth_of_year,
+    rf"(?P<unit>week) (?P<n>\d\d?)\b(?:,? (?:of )?{YEAR})?": Rules.nth_of_year,
+    rf"(?:year|fy) ?{YEAR}(?![-–/]\d\d)": Rules.named_year,
+    rf"(?:(?P<decade>(?:1\d|20)?\d0)['’]?\s?s|(?P<word>{'|'.join(DECADES)}))\b": Rules.decade,
+    rf"{NTH}[- ]centur(?:y|ies)\b": Rules.century,
+    r"(?P<year>(?:1\d|20)\d\d)[-–/](?P<two>\d\d)(?![\d/-])": Rules.two_years,
+    r"(?P<year>(?:19|20)\d\d)[-/](?P<m>0?[1-9]|1[0-2])(?![\d/-])": Rules.month_in_figures,
+    rf"(?:{STEP} )?{LEAD}(?P<one>\d\d?)/(?P<two>\d\d?)(?![\d/%]|\.\d| of\b)": Rules.in_figures,
+    YEAR: Rules.lone_year,
+    rf"(?:day (?P<way>before|after) )?(?P<word>{'|'.join(TODAY)})\b": Rules.today,
+    rf"{STEP} {COUNT} {UNIT}": Rules.steps,
+    rf"{COUNT} {STEP} {UNIT}": Rules.steps,
+    rf"{STEP} {UNIT}": Rules.stepped,
+    rf"(?P<this>this )?{STEP} {WEEKDAY}": Rules.stepped_weekday,
+    rf"{STEP} (?:{MONTH}|{SEASON})(?! \d)": Rules.stepped_month,
+    rf"{STEP} (?P<time>morning|afternoon|evening|night)\b": Rules.part_of_day,
+    rf"{COUNT} {UNIT} (?P<way>ago|earlier|later|hence|previously|from (?:now|today))\b": Rules.ago,
+    rf"(?:(?P<within>with)?in) {COUNT} {UNIT}": Rules.ahead,
     rf"{WEEKDAY}(?:,? (?:the )?(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL}(?! [a-z])"
-    r"|(?:1[3-9]|2\d|3[01])\b(?![:/.-]\d| ?[ap]m)))?": Rules._weekday,
-    rf"(?:{STEP} )?(?P<holiday>{HOLIDAYS})\b(?:,? (?:of )?{YEAR})?": Rules._holiday,
-    rf"(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL})": Rules._lone_day,
-    r"(?P<unit>day|week|month|year|decade|century)\b(?! (?:before|after))": Rules._bare,
+    r"|(?:1[3-9]|2\d|3[01])\b(?![:/.-]\d| ?[ap]m)))?": Rules.weekday,
+    rf"(?:{STEP} )?(?P<holiday>{HOLIDAYS})\b(?:,? (?:of )?{YEAR})?": Rules.holiday,
+    rf"(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL})": Rules.lone_day,
+    r"(?P<unit>day|week|month|year|decade|century)\b(?! (?:before|after))": Rules.bare,
 })  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from quern.jobs.text.dates.calendar import Part
-from quern.jobs.text.numbers import english_value
+from quern.jobs.text.numbers import ORDINALS, english_value
 from quern.schemas.words.patterns import lazy_pattern
 
 _Rule = TypeVar("_Rule", bound=Callable[..., object])
@@ -15,10 +15,6 @@ _Rule = TypeVar("_Rule", bound=Callable[..., object])
 MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 WEEKDAYS: Final = "mon tue wed thu fri sat sun".split()
 SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-ORDINALS: Final = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
 DECADES: Final = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 STEPS: Final = {
     **dict.fromkeys(("last", "past", "previous", "preceding", "prior"), -1),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.text.number_values import possible_numbers, stated_numbers
+from quern.jobs.text.numbers import possible_numbers, stated_numbers
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.text.accounts import luhn
-from quern.jobs.text.personal_data import counts, find, replace
+from quern.jobs.text.personal_data import counts, find, luhn, replace
 from quern.schemas.settings import NormaliseSettings
 from tests.benchmarks.personal_data import PersonalDataError, evaluate_personal_data
 

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.jobs.timelines.topics import granularity, keywords
 
 FIRST = date(2024, 1, 1)

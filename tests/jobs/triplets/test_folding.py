@@ -7,7 +7,7 @@ from itertools import groupby
 
 import pytest
 
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.jobs.triplets.entities import Folded, Known, Names, Page, Told, address_name, folded
 
 
