@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
+Folder = Annotated[str, AfterValidator(lambda folder: str(Path(folder).absolute()) if folder else folder)]
+"""A folder, or none: its path holds from everywhere, also when the snapshot is searched from another directory."""
 HOW: dict[str, Any] = {"changes_results": False}
 """Said of a setting of how work is done (`json_schema_extra=HOW`): no result depends on it, so no fingerprint does."""
 

@@ -22,10 +22,9 @@ from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
-from quern.jobs.text.plain_text import paragraphs, parse_time, printable
+from quern.jobs.text.plain_text import paragraphs, parse_time, printable, utc_offset
 from quern.schemas.digests import text_digest
 from quern.schemas.extras import require
-from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
 from quern.schemas.words.scripts import CJK_CHARACTER

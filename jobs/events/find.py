@@ -17,9 +17,9 @@ from quern.jobs.events.task import ChunkEvents, EventInput, event_task, report_o
 from quern.jobs.events.timex import period
 from quern.jobs.tasks.table import TaskJob
 from quern.jobs.tasks.task import Task
+from quern.jobs.text.plain_text import publication
 from quern.schemas.contract.table import Table
 from quern.schemas.digests import text_digest
-from quern.schemas.page_times import publication
 from quern.schemas.settings import EventSettings, GeneratorSettings
 from quern.schemas.tables import EVENTS
 from quern.schemas.words import sentences

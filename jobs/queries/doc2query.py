@@ -10,8 +10,8 @@ from quern.jobs.queries.rules.rule import RULES_VERSION
 from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
 from quern.jobs.tasks.table import TaskJob
 from quern.jobs.tasks.task import Problem, Task
+from quern.jobs.text.plain_text import publication
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.page_times import publication
 from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings, NormaliseSettings
 from quern.schemas.tables import QUERIES, Table
 from quern.schemas.words import sentences

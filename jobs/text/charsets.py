@@ -49,21 +49,19 @@ _CJK: Final = {"cp932": 0.8, "euc_jp": 0.8, "cp949": 0.95, "gb18030": 0.7, "big5
 _COMMON: Final = {"cp949": ("euc_kr", 0xB0, 0xC8), "gb18030": ("gb2312", 0xB0, 0xD7), "big5hkscs": ("big5", 0xA4, 0xC6)}
 
 
-def _codec(label: str | None) -> str | None:
-    """Python's name for a declared encoding, as browsers understand it; None if there is none."""
-    try:
-        name = codecs.lookup(label.strip().strip("\"'")).name if label else None
-        if name is not None:
-            b"a\x80".decode(name, "replace")  # `codecs` also knows transforms that are no character encodings
-    except (LookupError, ValueError, UnicodeError):
-        return None
-    return _LABELS.get(name, name) if name and name not in _NEVER else None
-
-
 def _declared(body: bytes, charset: str | None) -> list[str]:
+    """Python's names for the declared encodings, as browsers understand them."""
     head = body[:_HEAD_BYTES].replace(b"\0", b"")
-    labels = [charset, *(m.decode("ascii", "replace") for pair in _META.findall(head) for m in pair if m)]
-    return list(dict.fromkeys(c for label in labels if (c := _codec(label))))
+    names: list[str] = []
+    for label in (charset or "", *(m.decode("ascii", "replace") for pair in _META.findall(head) for m in pair if m)):
+        try:
+            name = codecs.lookup(label.strip().strip("\"'")).name
+            b"a\x80".decode(name, "replace")  # `codecs` also knows transforms that are no character encodings
+        except (LookupError, ValueError, UnicodeError):
+            continue
+        if name not in _NEVER:
+            names.append(_LABELS.get(name, name))
+    return list(dict.fromkeys(names))
 
 
 def _wide(body: bytes) -> str | None:
@@ -153,8 +151,8 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     sample = _MARKUP.sub(b" ", body)[:_SAMPLE_BYTES]
     if len(_HIGH.findall(sample)) == 0:
         sample = body[:_SAMPLE_BYTES]
-    if codec := _cjk(sample, declared):
-        return codec
+    if cjk := _cjk(sample, declared):
+        return cjk
     # An encoding of one byte a character; declared Latin is doubted where most letters are not ASCII.
     stated = next((c for c in declared if not c.startswith("utf")), "")
     letters = sum(map(len, re.findall(rb"[A-Za-z\x80-\xff]+", sample)))

@@ -182,13 +182,13 @@ def opened(
 
     first = skip or 0
     # Fifty lines are looked through for a header.
-    lines = list(islice(io.StringIO(sample, newline=None), first, first + 50)) or [""]
-    if skip is not None or _SEPARATOR.fullmatch(lines[0].rstrip()):
-        lines = lines[:1]
-    found = ((n, d) for n, line in enumerate(lines) for d in (usual, *_OTHERS) if worth(line, d)[0])
-    most = max((usual, *_OTHERS), key=lambda delimiter: worth(lines[0], delimiter))
-    at, delimiter = next(found, (0, most))
-    dialect = Dialect(delimiter, escape, first + at if any(map(str.strip, lines[:at])) else first)
+    top = list(islice(io.StringIO(sample, newline=None), first, first + 50)) or [""]
+    if skip is not None or _SEPARATOR.fullmatch(top[0].rstrip()):
+        top = top[:1]
+    fitting = ((n, d) for n, line in enumerate(top) for d in (usual, *_OTHERS) if worth(line, d)[0])
+    most = max((usual, *_OTHERS), key=lambda delimiter: worth(top[0], delimiter))
+    at, delimiter = next(fitting, (0, most))
+    dialect = Dialect(delimiter, escape, first + at if any(map(str.strip, top[:at])) else first)
     if escape is None and _BACKSLASH + _QUOTE in sample:
         escaped = replace(dialect, escape=_BACKSLASH)
         dialect = escaped if _faults(sample, escaped) < _faults(sample, dialect) else dialect

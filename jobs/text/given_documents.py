@@ -292,6 +292,7 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
     for name, value in left.items():
         entries += value.items() if name == METADATA and isinstance(value, Mapping) else [(name, value)]
     for name, value in entries:
+        text: str | _Unread | None
         try:
             if isinstance(value, Mapping | list | tuple):  # What has members is kept as JSON.
                 text = printable(json.dumps(value, ensure_ascii=False, default=str)) if value else None

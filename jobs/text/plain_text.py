@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 
 from quern.schemas.words.lines import squeeze
 
@@ -76,3 +76,19 @@ def _read(read: Callable[[str], datetime], stated: str) -> datetime | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return time if time.year in YEARS else None
+
+
+# ---- times are stored in UTC with the page's own offset beside them, and read in that offset
+
+
+def utc_offset(time: datetime | None) -> int | None:
+    """Minutes that a time's own zone is ahead of UTC; null where it is UTC."""
+    offset = time.utcoffset() if time else None
+    return round(offset.total_seconds() / 60) or None if offset else None
+
+
+def publication(row: Mapping[str, Any]) -> datetime | None:
+    """When the document of a row was published, in its own offset: its day is the day that its reader had."""
+    time: datetime | None = row["published_at"]
+    offset = row.get("utc_offset")
+    return time.astimezone(timezone(timedelta(minutes=offset))) if time and offset else time

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.text.names import name_key
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.inspect.show import NotInSnapshotError
-from quern.schemas.page_times import publication
 from quern.schemas.tables import ENTITIES
 
 _COLUMNS: Final = ("entity_id", "name", "apart", "kind", "forms", "documents", "facts", "fact_count")

@@ -21,11 +21,11 @@ from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.markdown import silent_spans
 from quern.jobs.text.personal_data import TYPES
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.build.history import builds_of
 from quern.pipelines.pages.store import PAGE_STORE
 from quern.schemas.addresses import parse_address
 from quern.schemas.errors import QuernError
-from quern.schemas.page_times import publication
 from quern.schemas.tables import BUILDS, DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans

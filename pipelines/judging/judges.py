@@ -14,7 +14,7 @@ from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference,
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Task
 from quern.pipelines.judging.rows import JudgeError
-from quern.schemas.judgements import Judgement
+from quern.schemas.answers import Judgement
 from quern.schemas.settings import GeneratorSettings
 from quern.schemas.words.meant import no_such
 

@@ -23,7 +23,7 @@ from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.people import Agreement, known
 from quern.pipelines.judging.rows import AnswerRow
-from quern.schemas.judgements import JudgedAnswer, Judgement
+from quern.schemas.answers import JudgedAnswer, Judgement
 
 
 @dataclass

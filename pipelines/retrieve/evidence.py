@@ -18,11 +18,11 @@ from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, pair_similarities
 from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.named_documents import named_documents, with_named
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, ranks
 from quern.schemas.answers import Hit, PathNode, Search
-from quern.schemas.page_times import publication
 from quern.schemas.tables import TRIPLETS
 
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]

@@ -23,13 +23,13 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.sources.build import origin_of
 from quern.jobs.sources.evidence import verdict
 from quern.jobs.sources.links import Link, links_of, mentions_in
+from quern.jobs.text.plain_text import publication
 from quern.jobs.text.stems import content_words
 from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.validate import AT_ONCE, asked_homes, batched, weighed_by_rule
 from quern.schemas.answers import Answer, Question
 from quern.schemas.errors import QuernError
-from quern.schemas.page_times import publication
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import FoundSources
 from quern.schemas.tables import PAGES

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.graph.structure import read_columns
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
-from quern.schemas.page_times import publication
 from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent, TimelineSource
 

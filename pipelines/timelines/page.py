@@ -19,10 +19,10 @@ from markupsafe import Markup, escape
 from quern.indexes.catalog import Snapshot
 from quern.indexes.storage import write_text
 from quern.jobs.text.date_words import date_words
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.answers.views.passages import web_address
 from quern.pipelines.answers.views.report import digest, page_environment
 from quern.pipelines.timelines.query import TimelineError
-from quern.schemas.page_times import publication
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.calendar import MONTHS
 from quern.schemas.words.lines import printable

@@ -1,6 +1,12 @@
-"""Every setting, with its default, its meaning and its source, in groups by phase."""
+"""Every setting, with its default, its meaning and its source, in groups by phase.
+
+Settings of a job enter its fingerprint, but for those that change no result: the groups of the run, and single ones
+of the build (`setting_group.HOW`).
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from quern.schemas.setting_group import Group, Positive
 from quern.schemas.settings.build import (
@@ -10,6 +16,7 @@ from quern.schemas.settings.build import (
     EmbedSettings,
     EventSettings,
     FilterSettings,
+    GeneratorSettings,
     ImageRuleSettings,
     LinkSettings,
     NeighbourSettings,
@@ -25,7 +32,6 @@ from quern.schemas.settings.documents import (
     NormaliseSettings,
     QualitySettings,
 )
-from quern.schemas.settings.generator import GeneratorSettings
 from quern.schemas.settings.run import (
     AuditSettings,
     CrawlSettings,
@@ -53,7 +59,6 @@ from quern.schemas.settings.search import (
     SearchSettings,
     SourcingSettings,
 )
-from quern.schemas.settings.tree import Settings, changes_results, results
 
 __all__ = [
     "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CiteSettings",
@@ -65,3 +70,21 @@ __all__ = [
     "RetrieveSettings", "RunSettings", "SearchServerSettings", "SearchSettings", "Settings", "SourceSettings",
     "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results", "results",
 ]  # fmt: skip
+
+
+class Settings(RunSettings, SearchSettings, BuildSettings):
+    """All settings, by phase: of the build, of the search, of the run (pydantic orders fields from the last base)."""
+
+
+def changes_results(name: str) -> bool:
+    """Whether what is built or answered depends on the setting `group.name`, if there is one."""
+    group, _, leaf = name.partition(".")
+    if group in RunSettings.model_fields:
+        return False
+    chosen = getattr(Settings(), group, None)
+    return not (isinstance(chosen, Group) and leaf in type(chosen).model_fields and chosen.no_result_of(leaf))
+
+
+def results(settings: Settings, *phases: type[Group]) -> dict[str, dict[str, Any]]:
+    """The settings of some phases that results depend on, in groups."""
+    return {group: getattr(settings, group).results() for phase in phases for group in phase.model_fields}

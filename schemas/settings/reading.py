@@ -13,11 +13,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from quern.schemas.errors import QuernError
-from quern.schemas.settings.tree import Settings
+from quern.schemas.settings import Settings
 from quern.schemas.words.meant import meant
 
 MOVED = {
@@ -48,7 +47,12 @@ def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
     for group in Settings.model_fields:
         values = getattr(settings, group)
         for name, field in type(values).model_fields.items():
-            yield group, name, getattr(values, name), _meaning(field)
+            meaning, names = field.description or "", _choices(field.annotation)
+            # What it can be, where its description does not name all of it.
+            if not all(f"`{one}`" in meaning for one in names):
+                one_or_any = "One" if get_origin(field.annotation) is Literal else "Any"
+                meaning = f"{meaning} {one_or_any} of: {', '.join(names)}."
+            yield group, name, getattr(values, name), meaning
 
 
 def choices(group: str, name: str) -> tuple[str, ...]:
@@ -61,15 +65,6 @@ def _choices(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))
     return next((found for below in get_args(annotation) if (found := _choices(below))), ())
-
-
-def _meaning(field: FieldInfo) -> str:
-    """What a setting means, and what it can be, where its description does not name all of it."""
-    told = field.description or ""
-    names = _choices(field.annotation)
-    if all(f"`{name}`" in told for name in names):
-        return told
-    return f"{told} {'One' if get_origin(field.annotation) is Literal else 'Any'} of: {', '.join(names)}."
 
 
 def _explain(error: ErrorDetails, where: str) -> str:
@@ -108,20 +103,6 @@ def _read(path: Path) -> dict[str, Any]:
     return tree
 
 
-def _override(tree: dict[str, Any], override: str) -> None:
-    name, equals, value = override.partition("=")
-    group, dot, leaf = name.strip().partition(".")
-    if not equals or not dot:
-        raise SettingsError(f"--set {override}: write it as group.name=value, for example --set link.k=2")
-    branch = tree.setdefault(group, {})
-    if not isinstance(branch, dict):
-        raise SettingsError(f"--set {override}: {group} is not a group of settings")
-    try:
-        branch[leaf] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise SettingsError(f"--set {override}: {value!r} is not a valid value") from error
-
-
 def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
 
@@ -133,7 +114,17 @@ def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base:
         below = tree.get(group)
         tree[group] = {**below, **branch} if isinstance(below, dict) and isinstance(branch, dict) else branch
     for override in overrides:
-        _override(tree, override)
+        name, equals, value = override.partition("=")
+        group, dot, leaf = name.strip().partition(".")
+        if not equals or not dot:
+            raise SettingsError(f"--set {override}: write it as group.name=value, for example --set link.k=2")
+        branch = tree.setdefault(group, {})
+        if not isinstance(branch, dict):
+            raise SettingsError(f"--set {override}: {group} is not a group of settings")
+        try:
+            branch[leaf] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise SettingsError(f"--set {override}: {value!r} is not a valid value") from error
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:

@@ -140,19 +140,9 @@ class CrawlSettings(Group):
     max_repeats: Positive = Field(3, description="Most times that one folder may stand in an address: link loops.")
     queries_per_path: Positive = Field(500, description="Most addresses that differ in the query alone: calendars.")
     session_parameters: tuple[str, ...] = Field(
-        (
-            *("phpsessid", "jsessionid", "aspsessionid", "sessionid", "session_id", "sessid", "sid", "zenid", "oscsid"),
-            *(
-                "cfid",
-                "cftoken",
-                "utm_source",
-                "utm_medium",
-                "utm_campaign",
-                "utm_term",
-                "utm_content",
-                "gclid",
-                "fbclid",
-            ),
+        tuple(
+            "phpsessid jsessionid aspsessionid sessionid session_id sessid sid zenid oscsid cfid cftoken utm_source "
+            "utm_medium utm_campaign utm_term utm_content gclid fbclid".split()
         ),
         description="Parameters that name a visit, not a page: cut from addresses, whatever their case.",
     )

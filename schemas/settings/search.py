@@ -9,21 +9,13 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from quern.schemas.addresses import http_address
-from quern.schemas.setting_group import HOW, Group, Positive, Share
+from quern.schemas.setting_group import HOW, Folder, Group, Positive, Share
 
 Category = Literal[
-    "illegal_content",
-    "ethical_violations",
-    "privacy_breaches",
-    "harmful_intent",
-    "professional_consultations",
-    "human_ai_interactions",
-    "misinformation",
-    "technical_inquiries",
-    "academic_requests",
-    "planning_and_consulting",
+    "illegal_content", "ethical_violations", "privacy_breaches", "harmful_intent", "professional_consultations",
+    "human_ai_interactions", "misinformation", "technical_inquiries", "academic_requests", "planning_and_consulting",
     "creative_content",
-]
+]  # fmt: skip
 """What a question may be refused as (Xinyu AI Search, section on query preprocessing)."""
 
 
@@ -231,22 +223,16 @@ class AnswerSettings(Group):
 class CiteSettings(Group):
     """How sentences of answers are cited (Xinyu AI Search, section 3.6.1); by shared words without a trained model."""
 
-    selector: str = Field(
+    selector: Folder = Field(
         "",
         description="Folder of a model of `quern train selector`, which chooses the source of a sentence; '' for none.",
     )
-    extractor: str = Field(
+    extractor: Folder = Field(
         "",
         description="Folder of a model of `quern train extractor`, which tells the words of a sentence that a source "
         "must have; '' for none: then rare words count most.",
     )
     least: Share = Field(0.5, description="Score of the selector above which a source is cited.")
-
-    @field_validator("selector", "extractor")
-    @classmethod
-    def _absolute(cls, folder: str) -> str:
-        """A path holds from everywhere, also when the snapshot is searched from another directory."""
-        return str(Path(folder).absolute()) if folder else folder
 
 
 class OverviewSettings(Group):
@@ -310,7 +296,7 @@ class ImageSettings(Group):
     threshold: Share = Field(
         0.3, description="Similarity of sentence and image below which no image is shown (Xinyu's tables: .1 to .5)."
     )
-    clip: str = Field(
+    clip: Folder = Field(
         "",
         description="Folder of a CLIP model that compares sentences with images that were fetched (`images.fetch`); "
         "'' for none: then their descriptions are compared.",
@@ -320,12 +306,6 @@ class ImageSettings(Group):
         description="Whether the images of answers are fetched, under the crawler's rules, and shown in the report; "
         "else the report links to them and loads nothing.",
     )
-
-    @field_validator("clip")
-    @classmethod
-    def _absolute(cls, clip: str) -> str:
-        """A path holds from everywhere, also when the snapshot is searched from another directory."""
-        return str(Path(clip).absolute()) if clip else clip
 
 
 class EntailmentSettings(Group):

@@ -71,15 +71,13 @@ class Build(BaseModel):
     settings: dict[str, str] = Field({}, description="Its settings: `group.name` to the value as JSON.")
 
 
-def _column(field: pa.Field) -> pa.Field:
-    about = Build.model_fields[field.name]
-    return column(field.name, field.type, about.description or "", nullable=type(None) in get_args(about.annotation))
-
-
 BUILDS = Table(
     "builds",
     ("build_id",),
-    pa.schema([_column(field) for field in arrow_schema(Build)]),
+    pa.schema(
+        column(name, field.type, about.description or "", nullable=type(None) in get_args(about.annotation))
+        for field, (name, about) in zip(arrow_schema(Build), Build.model_fields.items(), strict=True)
+    ),
     doc="A build: how it ended, what it made, took and left out, and with which settings.",
     row="build",
     hidden=("settings",),

@@ -9,16 +9,12 @@ from quern.schemas.contract.expectations import Between, Known
 from quern.schemas.contract.table import Table, column, optional
 
 CENTRAL = pa.struct(
-    [
-        ("query_id", pa.string()),
-        ("chunk_id", pa.string()),
-        ("doc_id", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("text", pa.string()),
-        ("title", pa.string()),
-        ("published_at", TIMESTAMP),
-    ]
+    {
+        **dict.fromkeys(("query_id", "chunk_id", "doc_id"), pa.string()),
+        **dict.fromkeys(("start", "end"), pa.int64()),
+        **dict.fromkeys(("text", "title"), pa.string()),
+        "published_at": TIMESTAMP,
+    }
 )
 STATED = pa.struct([("text", pa.string()), ("rests_on", pa.list_(pa.int32()))])
 

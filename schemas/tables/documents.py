@@ -11,17 +11,11 @@ from quern.schemas.contract.expectations import Between, Dated, Expectation, Kno
 from quern.schemas.contract.table import TEXT_LENGTH, Listing, Table, column, optional
 
 _IMAGE = pa.struct(
-    [
-        ("url", pa.string()),
-        ("alt", pa.string()),
-        ("caption", pa.string()),
-        ("width", pa.int32()),
-        ("height", pa.int32()),
-        ("link", pa.string()),
-        ("heading", pa.string()),
-        ("before", pa.string()),
-        ("after", pa.string()),
-    ]
+    {
+        **dict.fromkeys(("url", "alt", "caption"), pa.string()),
+        **dict.fromkeys(("width", "height"), pa.int32()),
+        **dict.fromkeys(("link", "heading", "before", "after"), pa.string()),
+    }
 )
 _STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
 _WARNINGS = frozenset({"pages_without_text"})
@@ -35,18 +29,14 @@ def _lengths(limits: Limits) -> Iterator[Expectation]:
     yield Quantiles("text_length", bounds, severity="warning", setting="audit.min_median_characters and the next two")
 
 
-def _languages(limits: Limits) -> Iterator[Expectation]:
+def _shares(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
     known = 1 - settings.max_unknown_language
     yield KnownShare("language", known, severity="warning", setting="audit.max_unknown_language")
     if settings.languages:
         least = 1 - settings.max_other_language
         yield OneOf("language", settings.languages, least, severity="warning", setting="audit.max_other_language")
-
-
-def _duplicates(limits: Limits) -> Iterator[Expectation]:
-    most = limits.settings.max_duplicates
-    title = "documents.duplicate_of duplicates share"
+    title, most = "documents.duplicate_of duplicates share", settings.max_duplicates
     yield KnownShare("duplicate_of", 0, most, severity="warning", title=title, setting="audit.max_duplicates")
 
 
@@ -70,9 +60,7 @@ DOCUMENTS = Table(
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
             optional(
-                "page_starts",
-                pa.list_(pa.int32()),
-                "First character of each page in `text`, of a file that has pages.",
+                "page_starts", pa.list_(pa.int32()), "First character of each page in `text`, of a file that has pages."
             ),
             column(
                 "images",
@@ -103,8 +91,7 @@ DOCUMENTS = Table(
         _lengths,
         Dated("published_at"),
         Dated("modified_at"),
-        _languages,
-        _duplicates,
+        _shares,
     ),
     shrinks=False,
     no_loss=_WARNINGS | {"exact_duplicate", "near_duplicate"},

@@ -33,12 +33,7 @@ EDGES = Table(
     doc="An edge from a node to another: a near neighbour, or a bridge to another document.",
     references={"source": "nodes", "target": "nodes"},
     indexes=("source",),
-    expects=(
-        Known("target"),
-        OneOf("kind", ("neighbour", "mention")),
-        Between("rank", 0),
-        COSINE,
-    ),
+    expects=(Known("target"), OneOf("kind", ("neighbour", "mention")), Between("rank", 0), COSINE),
     empty=None,
     listings=(
         Listing("neighbours", "source", ("rank", "target", "similarity"), ("kind", "neighbour")),

@@ -10,13 +10,7 @@ from quern.schemas.contract.table import VECTOR, VECTOR_NORM, Listing, Table, co
 
 PRECISIONS = ("day", "week", "month", "quarter", "season", "half", "year", "decade", "range")
 SOURCE = pa.struct(
-    [
-        ("event_id", pa.string()),
-        ("chunk_id", pa.string()),
-        ("doc_id", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-    ]
+    {**dict.fromkeys(("event_id", "chunk_id", "doc_id"), pa.string()), **dict.fromkeys(("start", "end"), pa.int64())}
 )
 
 EVENTS = Table(

@@ -15,11 +15,7 @@ NODES = Table(
             column("query_id", pa.string(), "The kept query."),
             column("chunk_id", pa.string(), "Chunk it belongs to: the edge of E_inter."),
             column("text", pa.string(), "`question answer`."),
-            column(
-                "vector",
-                VECTOR,
-                "L2-normalised embedding of `text` in the form that is searched.",
-            ),
+            column("vector", VECTOR, "L2-normalised embedding of `text` in the form that is searched."),
         ]
     ),
     served=True,

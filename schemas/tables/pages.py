@@ -11,17 +11,8 @@ from quern.schemas.contract.expectations import Between, Dated, Known
 from quern.schemas.contract.table import Table, column, optional
 
 _WARNINGS: Final = frozenset(
-    {
-        "ambiguous_date",
-        "bad_date",
-        "bad_value",
-        "cut_metadata",
-        "digest_mismatch",
-        "json_array",
-        "missing_column",
-        "mixed_encoding",
-        "preamble",
-    }
+    "ambiguous_date bad_date bad_value cut_metadata digest_mismatch json_array missing_column mixed_encoding "
+    "preamble".split()
 )
 
 PAGES = Table(
@@ -47,7 +38,6 @@ PAGES = Table(
             column("digest", pa.string(), "BLAKE2b-128 of `body`, hexadecimal."),
         ]
     ),
-    served=False,
     doc="A web page as it was fetched: its newest capture.",
     row="page",
     digested=("body",),
@@ -58,18 +48,9 @@ PAGES = Table(
         Between("warc_offset", 0),
     ),
     # Captures of what is no page, second copies of one, and what is kept without a value.
-    no_loss=_WARNINGS
-    | {
-        "content_type",
-        "duplicate_doc_id",
-        "duplicate_url",
-        "gone",
-        "http_status",
-        "removed",
-        "revisit",
-        "revisit_without_capture",
-        "undecided_version",
-        "unknown_kind",
-    },
+    no_loss=_WARNINGS.union(
+        "content_type duplicate_doc_id duplicate_url gone http_status removed revisit revisit_without_capture "
+        "undecided_version unknown_kind".split()
+    ),
     warnings=_WARNINGS,
 )

@@ -24,7 +24,6 @@ QUERIES = Table(
             column("kept", pa.bool_(), "Whether it is among the best alpha and so becomes a node."),
         ]
     ),
-    served=False,
     doc="A question that a chunk answers, with its answer: written by rules or by a model (Doc2Query).",
     row="query",
     references={"chunk_id": "chunks"},

@@ -18,7 +18,6 @@ REJECTS = Table(
             column("build_id", pa.string(), "Build that left it out; an unchanged table keeps the first."),
         ]
     ),
-    served=False,
     doc="A row that a job left out, with the reason.",
     provenance=("build_id",),
     empty=None,

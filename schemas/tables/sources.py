@@ -28,10 +28,6 @@ SOURCES = Table(
     row="source",
     indexes=("site",),
     prose=("name", "topics"),
-    expects=(
-        Between("documents", 1),
-        Between("evidence", 0),
-        Dated("reachable_at"),
-    ),
+    expects=(Between("documents", 1), Between("evidence", 0), Dated("reachable_at")),
     empty=None,
 )

@@ -38,11 +38,6 @@ TIMELINES = Table(
     row="timeline",
     indexes=("timeline_id", "topic"),
     prose=("topic", "keywords", "titles"),
-    expects=(
-        OneOf("kind", KINDS),
-        OneOf("granularity", GRANULARITIES),
-        Known("topic"),
-        Between("event_count", 2),
-    ),
+    expects=(OneOf("kind", KINDS), OneOf("granularity", GRANULARITIES), Known("topic"), Between("event_count", 2)),
     empty=None,
 )

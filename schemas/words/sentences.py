@@ -119,10 +119,6 @@ def _ends_sentence(text: str, start: int, mark: re.Match[str]) -> bool:
         return False
     if mark[0][0] != "." or mark[0].startswith(".."):
         return True
-    return _full_stop_ends(text, start, mark, after)
-
-
-def _full_stop_ends(text: str, start: int, mark: re.Match[str], after: str) -> bool:
     before = _LAST_WORD.search(text, max(start, mark.start() - _REACH), mark.start())
     if before is None:
         return True

@@ -15,19 +15,22 @@ from typing import Final
 
 from quern.jobs.text.dates import calendar
 from quern.jobs.text.dates.calendar import Reading, Setting, Signal, When, a_day
-from quern.jobs.text.dates.english_rules import BETWEEN, HOLIDAYS, RULES, Rules
-from quern.jobs.text.dates.english_words import (
+from quern.jobs.text.dates.english_rules import (
+    BETWEEN,
     COUNT,
     DECADES,
+    HOLIDAYS,
     MONTH,
     NTH,
     ORDINAL,
     PARTS,
+    RULES,
     SEASON,
     STEP,
     TODAY,
     UNIT,
     WEEKDAY,
+    Rules,
     compiled,
     nameless,
     number,
@@ -59,11 +62,9 @@ def _shifted(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
     n, unit = number(m["n"]), "business" if m["business"] else unit_name(m["unit"])
     if inner.first is None or inner.last is None or unit == "weekend":
         return None
-    if m["way"].lower() == "since":
-        return a_day(calendar.moved(inner.first, n, unit), relative=inner.relative)
-    if m["way"].lower() == "before":
-        return a_day(calendar.moved(inner.first, -n, unit), relative=inner.relative)
-    return a_day(calendar.moved(inner.last, n, unit), relative=inner.relative)
+    way = m["way"].lower()
+    day = inner.first if way in ("since", "before") else inner.last
+    return a_day(calendar.moved(day, -n if way == "before" else n, unit), relative=inner.relative)
 
 
 def _week_of(m: re.Match[str], inner: Reading, _: Setting) -> Reading | None:
@@ -169,8 +170,7 @@ class _English(Rules):
             end, reading = max(end, one[0]), one[1]
             if reading.unit in ("day", "weekday", "month", "year") and reading.first:
                 self.anchor = reading
-            at, floor = start.start(), found[-1].end if found else 0
-            found.append(self._when(at, one[0], reading, floor))
+            found.append(self._when(start.start(), one[0], reading, found[-1].end if found else 0))
         return found
 
     def _repeated(self, start: int) -> int | None:

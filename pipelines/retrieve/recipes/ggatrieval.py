@@ -30,12 +30,12 @@ from quern.jobs.reasoning.alignment.rounds import (
 )
 from quern.jobs.reasoning.alignment.task import AlignInput, align_task, aligned
 from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.batch import Batch, Clauses, Recipe
 from quern.pipelines.retrieve.ranking import Ranking, cut
 from quern.pipelines.retrieve.recipes.bridge import rank_bridge
 from quern.pipelines.retrieve.recipes.hybrid import weighted_parts
 from quern.schemas.answers import Search, SearchRound
-from quern.schemas.page_times import publication
 
 _LABELS: Final = {"full": 0, "partial": 1, "none": 2}
 _COLUMNS: Final = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "text"]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quern.jobs.reasoning.questions.rewrite import spans
 from quern.jobs.text.dates import dates, order_of
 from quern.jobs.text.quantities import quantities
 from tests.benchmarks.date_expressions import evaluate_dates
@@ -39,13 +40,8 @@ def test_a_date_is_read_with_its_precision(text: str, expected: list[tuple[str, 
 def test_what_a_date_leaves_open_is_read_against_the_day_of_publication() -> None:
     published = date(2024, 6, 5)  # A Wednesday.
     text = "On Monday the ship that sank on 2 March was raised; last year three days ago was 20 December."
-    assert [str(w.from_day) for w in dates(text, published)] == [
-        "2024-06-03",
-        "2024-03-02",
-        "2023-01-01",
-        "2024-06-02",
-        "2023-12-20",
-    ]
+    days = "2024-06-03 2024-03-02 2023-01-01 2024-06-02 2023-12-20".split()
+    assert [str(w.from_day) for w in dates(text, published)] == days
     assert [w.from_day for w in dates("on 2 March")] == [None]
     told, planned = dates("It was sold on 15 November.", published), dates("It will be sold on 15 November.", published)
     assert [str(w.from_day) for w in (*told, *planned)] == ["2023-11-15", "2024-11-15"]
@@ -223,3 +219,39 @@ def test_a_quantity_has_its_value_and_its_unit(text: str, expected: list[tuple[s
 def test_a_day_without_a_year_is_read_at_the_beginning_of_the_calendar(text: str, reference: date) -> None:
     (when,) = (w for w in dates(text, reference) if w.text.startswith(("2", "２")))
     assert when.from_day is None or when.from_day <= reference
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("They were frozen at minus 28 degrees.", [(-28.0, "degree", "minus 28 degrees")]),
+        ("It fell to -5 °C and \u22127.5 degrees.", [(-5.0, "degree", "-5 °C"), (-7.5, "degree", "\u22127.5 degrees")]),
+        ("Minus twenty degrees were read.", [(-20.0, "degree", "Minus twenty degrees")]),
+        ("Pages 5-7 of the report.", [(7.0, "", "7")]),
+        ("- 28 boats", [(28.0, "boat", "28 boats")]),
+    ],
+)
+def test_a_minus_belongs_to_the_number_behind_it(text: str, found: list[tuple[float, str, str]]) -> None:
+    assert [(q.value, q.unit, q.text) for q in quantities(text)] == found
+    assert all(text[q.start : q.end] == q.text for q in quantities(text))
+
+
+def test_a_minus_between_two_numbers_is_no_sign() -> None:
+    assert [q.value for q in quantities("Ten crowns minus 3 crowns is seven.")][:2] == [10.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at six in the morning, from six to nine o'clock in the evening, after six at night",
+        "this week, last six weeks, the first six years, since last Saturday, five minutes and six miles",
+        "in the first week of August, on Friday, in winter, since six days",
+    ],
+)
+@pytest.mark.parametrize(("plain", "odd"), [("s", "ſ"), ("i", "ı"), ("i", "İ"), ("k", "\N{KELVIN SIGN}")])
+def test_letters_that_match_another_end_no_rule(text: str, plain: str, odd: str) -> None:
+    # Where case is ignored `ſ` is matched as `s` and `ı` as `i`: rules that look up what they match must stand that.
+    changed, day = text.replace(plain, odd), date(2024, 5, 5)
+    spans(changed, day)
+    for found in (*dates(changed, day), *quantities(changed)):
+        assert changed[found.start : found.end] == found.text

@@ -46,7 +46,3 @@ def test_any_automaton_is_read_as_byte_by_byte(machine: tuple[list[int], list[in
     expected = visit_counts(moves, [row << 8 for row in rows], outputs, text.encode())
     found = Automaton(array("I", moves), array("I", rows), outputs).features(text.encode())
     assert {feature: found.count(feature) for feature in found} == dict(expected or {})
-
-
-def test_a_text_without_features_is_undecided() -> None:
-    assert _identifier().classify("") == _LIBRARY.classify("")

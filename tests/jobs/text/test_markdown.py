@@ -41,9 +41,7 @@ def test_a_field_of_front_matter_that_is_no_yaml_is_read_as_it_stands_with_a_war
         {"tags": '["corn", "rye"]'},
     ]
     assert [(reason, detail.split()[0]) for reason, detail in given.unread] == [
-        ("bad_value", "title"),
-        ("bad_value", "author"),
-        ("bad_value", "lang"),
+        ("bad_value", name) for name in ("title", "author", "lang")
     ]
 
 

@@ -1,11 +1,18 @@
-"""Emoji, format characters and lines that ask for a click go; what looks like them and is text stays."""
+"""Emoji, format characters and lines that ask for a click go; what looks like them and is text stays.
+
+Texts are searched in one form of characters and numbers, whatever form they are quoted in.
+"""
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quern.jobs.text.noise import Noise, without_emoji
-from quern.jobs.text.search_form import half_width
+from quern.jobs.text.search_form import SearchForm, half_width, places, plain_characters
+from quern.schemas.settings import NormaliseSettings
 
 NOISE = Noise()
 
@@ -36,20 +43,11 @@ def test_joiners_inside_words_and_text_symbols_stay(text: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "Read More",
-        "READ MORE »",
-        "[Continue reading…]",
-        "Click to Continue",
-        "Share this",
-        "Share on Facebook, Twitter",
-        "阅读全文",
-        "点击查看更多>>",
-        "展开全文",
-        "责任编辑：李明",
-        "Read more: The ferry sails again",
-        "Please enable JavaScript to view the comments",
-    ],
+    (
+        "Read More|READ MORE »|[Continue reading…]|Click to Continue|Share this|Share on Facebook, Twitter|阅读全文|"
+        "点击查看更多>>|展开全文|责任编辑：李明|Read more: The ferry sails again|"
+        "Please enable JavaScript to view the comments"
+    ).split("|"),
 )
 def test_a_line_that_asks_for_a_click_goes(line: str) -> None:
     assert NOISE.without(line) == ""
@@ -69,14 +67,10 @@ def test_the_end_of_a_line_that_asks_for_a_click_goes(line: str, plain: str) -> 
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "Children should read more",
-        "They share this view.",
-        "We learn more from failure than from success.",
-        "Sponsored events were cancelled.",
-        "大家都在阅读全文的时候",
-        "Print this page was the button's label.",
-    ],
+    (
+        "Children should read more|They share this view.|We learn more from failure than from success.|"
+        "Sponsored events were cancelled.|大家都在阅读全文的时候|Print this page was the button's label."
+    ).split("|"),
 )
 def test_a_sentence_with_those_words_stays(line: str) -> None:
     assert NOISE.without(line) == line
@@ -106,3 +100,48 @@ def test_a_long_line_takes_no_long_time() -> None:
 def test_full_width_forms_become_half_width(text: str, plain: str, mapped: str) -> None:
     assert half_width(text) in (plain, plain.replace("，", ","))
     assert half_width(text, "all") == mapped
+
+
+ODD = st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！か한😀\u200d\xad（）２\ufe0f✔"))
+
+
+@pytest.mark.parametrize(
+    ("text", "searched"),
+    [
+        ("The ferry（No．３）sailed 🚢 twice.", "The ferry(No.3)sailed  twice."),
+        ("一共三百六十盏，装了十九天。嘉庆十二年重修！", "一共360盏，装了19天。嘉庆十二年重修！"),
+        ("第三次", "第3次"),
+        ("三百円だったので、買いました。", "三百円だったので、買いました。"),
+        ("《もののけ姫》是宫崎骏一九九七年执导的动画电影", "《もののけ姫》是宫崎骏1997年执导的动画电影"),
+        ("co\xadoperate ٢٠٢٤", "cooperate 2024"),
+        ("twenty-five boats", "twenty-five boats"),
+    ],
+)
+def test_numbers_and_widths_are_unified(text: str, searched: str) -> None:
+    assert SearchForm()(text) == searched
+
+
+def test_what_is_unified_is_a_setting() -> None:
+    as_it_is = SearchForm(NormaliseSettings(noise=False, chinese_numerals=False))
+    assert as_it_is("三百个 😀") == "三百个 😀"
+    forms = [SearchForm(), as_it_is, SearchForm(NormaliseSettings(personal_data="keep", noise_phrases=("x",)))]
+    assert [form.configuration() == SearchForm().configuration() for form in forms] == [True, False, True]
+
+
+def test_a_column_keeps_its_nulls() -> None:
+    assert SearchForm().column(pa.array(["a", None, "第三次"])).to_pylist() == ["a", None, "第3次"]
+    assert SearchForm().column(pa.array(["a", None])).to_pylist() == ["a", None]
+
+
+@given(ODD)
+def test_the_form_of_a_form_is_itself(text: str) -> None:
+    once = SearchForm()(text)
+    assert SearchForm()(once) == once
+
+
+@given(st.text(alphabet=st.sampled_from("ab .\n1２三。😀\u200d\xad（２\ufe0f✔")))
+def test_plain_characters_are_found_again_in_the_text(text: str) -> None:
+    plain = plain_characters(text, noise=True)
+    at = places(text, plain)
+    assert at[len(plain)] == len(text)
+    assert [plain_characters(text[n], noise=False) for n in at[:-1]] == list(plain)

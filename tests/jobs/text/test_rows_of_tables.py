@@ -43,11 +43,8 @@ def test_a_page_of_many_rows_is_read_once() -> None:
 def test_the_rule_of_markdown_makes_a_header_of_any_width_and_is_no_row() -> None:
     lines = ["|Mill|Stones|", "|---|:-:|", "|Weir|  4|", r"| Up\|Down | |", "|  | x |"]
     found = rows(lines)
-    assert [found[n].labelled for n in sorted(found)] == [
-        "Mill: Weir; Stones: 4",
-        r"Mill: Up\|Down; Stones",
-        "Mill; Stones: x",
-    ]
+    labelled = ["Mill: Weir; Stones: 4", r"Mill: Up\|Down; Stones", "Mill; Stones: x"]
+    assert [found[n].labelled for n in sorted(found)] == labelled
 
 
 def test_each_place_in_the_midst_of_a_table_has_its_header() -> None:

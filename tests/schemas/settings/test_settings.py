@@ -44,7 +44,7 @@ def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> Non
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["graph: [", "- 1\n", "graph: 3\n", "nonsense: {}\n"])
+@pytest.mark.parametrize("text", ["graph: [", "- 1\n", "graph: 3\n", "nonsense: {}\n", "graph: {mentions: 3}\n"])
 def test_a_wrong_file_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
     file = tmp_path / "s.yaml"
     file.write_text(text)
@@ -69,13 +69,6 @@ def test_a_base_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
     file.write_text("graph: {hops: 3}\n")
     loaded = load_settings(file, ["graph.n=4"], base)
     assert (loaded.link.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
-
-
-def test_a_file_with_an_old_name_is_told_the_new_one(tmp_path: Path) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text("graph: {mentions: 3}\n")
-    with pytest.raises(SettingsError, match=r"s\.yaml: .* graph\.mentions any more; it is link\.mentions"):
-        load_settings(file)
 
 
 def test_settings_that_have_moved_are_where_they_are_said_to_be() -> None:

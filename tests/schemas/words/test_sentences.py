@@ -7,31 +7,7 @@ from hypothesis import strategies as st
 from quern.schemas.words.sentences import sentence_spans, sentences
 
 PIECES = st.sampled_from(
-    [
-        "Mr.",
-        "Dr. ",
-        "U.S.",
-        " ",
-        "\n",
-        ". ",
-        "!",
-        "?! ",
-        "…",
-        "...",
-        "。",
-        "！",
-        "”",
-        '"',
-        "'",
-        ")",
-        "No. 5",
-        "3.14",
-        "A",
-        "b",
-        "1. ",
-        "🎉",
-        "\t",
-    ]
+    [*"Mr.|U.S.|!|…|...|。|！|”|\"|'|)|No. 5|3.14|A|b|🎉".split("|"), "Dr. ", " ", "\n", ". ", "?! ", "1. ", "\t"]
 )
 
 
