@@ -33,21 +33,15 @@ def starts_grapheme(text: str, at: int) -> bool:
         return not (here == "\n" and before == "\r")
     if before == _JOINER or _FOLLOWS.match(here) or unicodedata.category(here)[0] == "M":
         return False
-    return not (_FLAG.match(here) and _flags_before(text, at) % 2)
+    flags = 0  # Letters of flags straight before a place: of more than 64 one may lie inside a flag.
+    while _FLAG.match(here) and flags < min(at, 64) and _FLAG.match(text[at - flags - 1]):
+        flags += 1
+    return flags % 2 == 0
 
 
 def last_grapheme(text: str, low: int, high: int) -> int:
     """The last place in (low, high] where `text` may be cut, `high` where there is none."""
     return next((at for at in range(high, low, -1) if starts_grapheme(text, at)), high)
-
-
-def _flags_before(text: str, at: int) -> int:
-    """How many letters of flags stand straight before a place."""
-    count = 0
-    # Letters of flags that are looked at before a cut: one in a longer run may lie inside a flag.
-    while count < min(at, 64) and _FLAG.match(text[at - count - 1]):
-        count += 1
-    return count
 
 
 Offsets = Sequence[tuple[int, int]]
@@ -86,7 +80,13 @@ class Boundaries:
     def last_word(self, low: int, high: int) -> int:
         """The last token in [low, high] that begins a word, else the last that begins a character."""
         word = next((token for token in range(high, low - 1, -1) if self.is_word(token)), None)
-        return self._character(low, high) if word is None else word
+        if word is not None:
+            return word
+        # Byte-level tokenizers cut a character into several tokens; a chunk ends after all of them, if need be late.
+        whole = (token for token in range(high, low - 1, -1) if self._is_grapheme(token))
+        before = (token for token in range(high, low - 1, -1) if self._is_character(token))
+        after = (token for token in range(high + 1, len(self._offsets)) if self._is_character(token))
+        return next(whole, next(before, next(after, len(self._offsets))))
 
     def first(self, low: int, high: int) -> int | None:
         """The first token in [low, high] of the best level above words that has one there."""
@@ -115,10 +115,3 @@ class Boundaries:
 
     def _is_grapheme(self, token: int) -> bool:
         return self._is_character(token) and starts_grapheme(self._text, self._offsets[token][0])
-
-    def _character(self, low: int, high: int) -> int:
-        # Byte-level tokenizers cut a character into several tokens; a chunk ends after all of them, if need be late.
-        whole = (token for token in range(high, low - 1, -1) if self._is_grapheme(token))
-        before = (token for token in range(high, low - 1, -1) if self._is_character(token))
-        after = (token for token in range(high + 1, len(self._offsets)) if self._is_character(token))
-        return next(whole, next(before, next(after, len(self._offsets))))

@@ -17,7 +17,6 @@ from itertools import accumulate, pairwise
 from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from tokenizers import Encoding, Tokenizer
@@ -151,9 +150,16 @@ class Splitter:
         while end < len(units.offsets):
             floor, end = end, self._end(units, begin, end)
             span = self._span(text, units, begin, end)
-            while span.tokens > self.limit and (shorter := _shorter(units.boundaries, begin, floor, end)):
-                # Encoded alone the text has more tokens than in its place; never many, so that this ends soon.
-                begin, end = shorter
+            while span.tokens > self.limit:
+                # Encoded alone the text has more tokens than in its place; never many, so that this ends soon. A
+                # shorter chunk still goes past `floor`: it ends earlier, or else begins later.
+                low = max(begin, floor) + 1
+                if low < end and (earlier := units.boundaries.last_word(low, end - 1)) < end:
+                    end = earlier
+                elif begin < floor:
+                    begin += 1
+                else:
+                    break
                 span = self._span(text, units, begin, end)
             yield span
             begin = self._begin(units, begin, end)
@@ -193,28 +199,17 @@ class Splitter:
         stop = units.offsets[end][0] if end < len(units.offsets) else len(text)
         piece = text[start:stop].rstrip()
         stop = start + len(piece)
-        start = _indentation(text, stop - len(piece.lstrip()))
+        start = at = stop - len(piece.lstrip())
+        # With the indentation of its line, of which no more than a hundred characters are read.
+        while start - 100 < at > 0 and text[at - 1] in " \t":
+            at -= 1
+        if at and text[at - 1] == "\n":
+            start = at
         piece = text[start:stop]
         words = self._words_apart and units.tokens
         known = words and units.boundaries.is_word(begin) and units.boundaries.is_word(end)
         count = end - begin if known else len(self._tokenizer.encode(piece, add_special_tokens=False))
         return Span(start, stop, count)
-
-
-def _indentation(text: str, start: int) -> int:
-    """Where the indentation of the line whose first word is at `start` begins; `start` where it is no such word."""
-    at = start  # Of more than a hundred characters none is read.
-    while start - 100 < at > 0 and text[at - 1] in " \t":
-        at -= 1
-    return at if at and text[at - 1] == "\n" else start
-
-
-def _shorter(boundaries: Boundaries, begin: int, floor: int, end: int) -> tuple[int, int] | None:
-    """A shorter chunk that still goes past `floor`: one that ends earlier, else one that begins later, else none."""
-    low = max(begin, floor) + 1
-    if low < end and (earlier := boundaries.last_word(low, end - 1)) < end:
-        return begin, earlier
-    return (begin + 1, end) if begin < floor else None
 
 
 def _groups(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
@@ -286,36 +281,28 @@ class Chunk(Job):
             for row, spans in enumerate(found)
             if not spans
         )
-        return Outcome(_rows(batch, texts, found, parents, self._form, self.makes.schema), parents, rejects)
-
-
-def _rows(
-    batch: pa.RecordBatch,
-    texts: Sequence[str],
-    found: Sequence[Sequence[Span]],
-    parents: npt.NDArray[np.int64],
-    form: SearchForm,
-    schema: pa.Schema,
-) -> pa.RecordBatch:
-    at = pa.array(parents, pa.int64())
-    passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at", "utc_offset")}
-    bodies = [text[span.start : span.end] for text, spans in zip(texts, found, strict=True) for span in spans]
-    numbers = pa.array([n for spans in found for n in range(len(spans))], pa.int64()).cast(pa.string())
-    starts = [[span.start for span in spans] for spans in found]
-    headers = [header for text, each in zip(texts, starts, strict=True) for header in header_lines(text, each)]
-    headings = [search_terms(title and form(title)) for title in batch.column("title").to_pylist()]
-    terms = [
-        " ".join(filter(None, (headings[row], search_terms(header and form(header)), search_terms(form(body)))))
-        for row, header, body in zip(parents, headers, bodies, strict=True)
-    ]
-    columns = {
-        **passed,
-        "chunk_id": pc.binary_join_element_wise(passed["doc_id"], numbers, pa.scalar("-")),
-        "text": pa.array(bodies, pa.string()),
-        "header": pa.array(headers, pa.string()),
-        "start": pa.array([start for each in starts for start in each], pa.int64()),
-        "end": pa.array([span.end for spans in found for span in spans], pa.int64()),
-        "token_count": pa.array([span.tokens for spans in found for span in spans], pa.int32()),
-        "terms": pa.array(terms, pa.string()),
-    }
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+        form = self._form
+        at = pa.array(parents, pa.int64())
+        passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at", "utc_offset")}
+        bodies = [text[span.start : span.end] for text, spans in zip(texts, found, strict=True) for span in spans]
+        numbers = pa.array([n for spans in found for n in range(len(spans))], pa.int64()).cast(pa.string())
+        starts = [[span.start for span in spans] for spans in found]
+        headers = [header for text, each in zip(texts, starts, strict=True) for header in header_lines(text, each)]
+        headings = [search_terms(title and form(title)) for title in batch.column("title").to_pylist()]
+        terms = [
+            " ".join(filter(None, (headings[row], search_terms(header and form(header)), search_terms(form(body)))))
+            for row, header, body in zip(parents, headers, bodies, strict=True)
+        ]
+        columns = {
+            **passed,
+            "chunk_id": pc.binary_join_element_wise(passed["doc_id"], numbers, pa.scalar("-")),
+            "text": pa.array(bodies, pa.string()),
+            "header": pa.array(headers, pa.string()),
+            "start": pa.array([start for each in starts for start in each], pa.int64()),
+            "end": pa.array([span.end for spans in found for span in spans], pa.int64()),
+            "token_count": pa.array([span.tokens for spans in found for span in spans], pa.int32()),
+            "terms": pa.array(terms, pa.string()),
+        }
+        schema = self.makes.schema
+        made = pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+        return Outcome(made, parents, rejects)

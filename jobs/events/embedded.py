@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Computed, View
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embedded_tables import AddVectors
+from quern.jobs.vectors.embed import AddVectors
 from quern.schemas.contract.table import Table
 from quern.schemas.settings import EmbedSettings, NormaliseSettings
 from quern.schemas.tables import EVENTS

@@ -25,8 +25,7 @@ from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import NEW, Dated, Led, lead
 from quern.jobs.events.reports import of_lengths
-from quern.jobs.vectors.embed import Embed
-from quern.jobs.vectors.embedded_tables import dimension
+from quern.jobs.vectors.embed import Embed, dimension
 from quern.schemas.settings import EmbedSettings, EventSettings
 from quern.schemas.tables import EVENTS, Table
 from quern.schemas.tables.events import SOURCE

@@ -29,7 +29,7 @@ from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.vectors.embedded_tables import question_and_answer
+from quern.jobs.vectors.embed import question_and_answer
 from quern.schemas.settings import FilterSettings
 from quern.schemas.tables import NODES, QUERIES, Table
 

@@ -42,10 +42,7 @@ _GPU_CALL = (1024, 131_072)
 
 
 # Module and class of each engine: only the one that is named is imported, for torch takes seconds.
-_RUNTIMES: Final = {
-    "openvino": ("openvino_runtime", "OpenVinoRunner"),
-    "torch": ("torch_runtime", "TorchRunner"),
-}
+_RUNTIMES: Final = {"openvino": ("openvino_runtime", "OpenVinoRunner"), "torch": ("torch_runtime", "TorchRunner")}
 
 
 class Runner(Protocol):
@@ -146,12 +143,6 @@ class Embedder:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         if not texts:
             return vectors, np.empty(0, dtype=np.int32)
-        ids, counts = self._token_ids(texts)
-        self._runner.run(self.batching.calls(ids), vectors)
-        return _normalise(vectors), counts
-
-    def _token_ids(self, texts: Sequence[str]) -> tuple[list[list[int]], Counts]:
-        """Token ids with special tokens, at most `max_tokens` a text; and the counts without special tokens."""
         encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
         lengths = np.fromiter(map(len, encodings), dtype=np.int32, count=len(texts))
         ids = [encoding.ids for encoding in encodings]
@@ -160,7 +151,13 @@ class Embedder:
             plain = self._tokenizer.encode(texts[row], add_special_tokens=False)
             plain.truncate(self.capacity)
             ids[row] = self._tokenizer.post_process(plain).ids
-        return ids, np.asarray(lengths - (self._max_tokens - self.capacity), dtype=np.int32)
+        self._runner.run(self.batching.calls(ids), vectors)
+        # Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN.
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            norms = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+            norms = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)
+            unit = np.asarray(vectors / norms, dtype=np.float32)
+        return unit, np.asarray(lengths - (self._max_tokens - self.capacity), dtype=np.int32)
 
 
 def for_questions(settings: EmbedSettings) -> EmbedSettings:
@@ -172,13 +169,6 @@ def for_questions(settings: EmbedSettings) -> EmbedSettings:
     if settings.device != "cpu" or settings.precision == "f32":
         return settings
     return settings.model_copy(update={"precision": "f32"})
-
-
-def _normalise(vectors: Vectors) -> Vectors:
-    """Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        norms = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
-        return np.asarray(vectors / np.where(np.isfinite(norms) & (norms > 0), norms, np.nan), dtype=np.float32)
 
 
 @lru_cache(maxsize=4)
@@ -203,13 +193,6 @@ def prepare(settings: EmbedSettings) -> None:
         require("torch", "embed.engine torch", "set embed.engine to openvino")
 
 
-def _runtime(engine: str) -> str:
-    """Release of what computes the vectors."""
-    if engine == "openvino":
-        return str(_imported(engine).openvino_version())
-    return ".".join(version("torch").split(".")[:2])
-
-
 def configuration(settings: EmbedSettings) -> dict[str, object]:
     """Everything that a vector depends on beside its text; not `batch`, nor with OpenVINO `threads`."""
     model = read_model(settings.model)
@@ -217,7 +200,12 @@ def configuration(settings: EmbedSettings) -> dict[str, object]:
         "model": model_fingerprint(model),
         "pooling": model.pooling,
         "engine": settings.engine,
-        "runtime": _runtime(settings.engine),
+        # Release of what computes the vectors.
+        "runtime": (
+            str(_imported("openvino").openvino_version())
+            if settings.engine == "openvino"
+            else ".".join(version("torch").split(".")[:2])
+        ),
         "precision": settings.precision,
         "tokenizers": version("tokenizers"),
         "max_tokens": resolve_max_tokens(settings, model),

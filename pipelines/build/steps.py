@@ -67,14 +67,14 @@ STEPS: Final = (
     Step("entities", "triplets.entities:FoldEntities", needs=(), reads=("triplets", "documents"), makes=("entities",)),
     Step(
         "embed_chunks",
-        "vectors.embedded_tables:embedded_chunks",
+        "vectors.embed:embedded_chunks",
         needs=("embed", "normalise"),
         reads=("bare_chunks",),
         makes=("chunks",),
     ),
     Step(
         "embed_pairs",
-        "vectors.embedded_tables:embedded_pairs",
+        "vectors.embed:embedded_pairs",
         needs=("embed", "normalise"),
         reads=("pairs",),
         makes=("embedded_pairs",),

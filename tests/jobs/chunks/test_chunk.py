@@ -24,18 +24,8 @@ BYTES = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(pre_tokenizers.By
 BYTES.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
 
 WORDS = [
-    "Alice",
-    "met",
-    "unbelievably",
-    "2026-04-08",
-    "don't",
-    "[SEP]",
-    "end.",
-    "Dr.",
-    "why?",
-    "''",
-    "a" * 130,
-    "x" * 12,
+    *("Alice", "met", "unbelievably", "2026-04-08", "don't", "[SEP]", "end.", "Dr.", "why?", "''"),
+    *("a" * 130, "x" * 12),
 ]
 ODD = ["é", "e\u0301", "北京", "大学。", "东西！", "\x00", "\u200b", "\ufffd", "😀", "\x1c", "ß"]
 PIECES = st.sampled_from(WORDS + ODD)
@@ -55,12 +45,8 @@ def chunks(text, limit, overlap=0.0):
 
 
 def documents(*texts, title=None):
-    schema = pa.schema(
-        [
-            *((name, pa.string()) for name in ("doc_id", "title", "text")),
-            *(("published_at", TIMESTAMP), ("utc_offset", pa.int32())),
-        ]
-    )
+    columns = dict.fromkeys(("doc_id", "title", "text"), pa.string())
+    schema = pa.schema(columns | {"published_at": TIMESTAMP, "utc_offset": pa.int32()})
     at = dt.datetime(2026, 4, 8, tzinfo=dt.UTC)
     rows = [{"doc_id": f"d{n}", "title": title, "text": t, "published_at": at} for n, t in enumerate(texts)]
     return pa.RecordBatch.from_pylist(rows, schema=schema)

@@ -9,7 +9,7 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.graph.filter import Filter
-from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
+from quern.jobs.vectors.embed import embedded_chunks, embedded_pairs
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, FilterSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES

@@ -71,10 +71,7 @@ def tiny(tmp_path_factory):
         network = model_class(config(vocab_size=len(tokenizer), **places, **sizes))
         network.save_pretrained(folder / "network")
         tokenizer.save_pretrained(folder / "network")
-        parts = [
-            Transformer(str(folder / "network"), max_seq_length=40),
-            Pooling(32, pooling_mode=pooling),
-        ]
+        parts = [Transformer(str(folder / "network"), max_seq_length=40), Pooling(32, pooling_mode=pooling)]
         model = SentenceTransformer(modules=parts, device="cpu")
         model.save(str(folder / "model"))
         return model, str(folder / "model")
