@@ -1,61 +1,302 @@
 """The audit in this process: every table is streamed over its Parquet files once, whatever it is held to.
 
-Great Expectations' engine for pandas holds a table in memory: of 200,000 nodes with vectors of 384 numbers it took
-2,060 MiB and 44 s, streaming 67 MiB and 6 s (2 busy cores). The library also takes 2.4 s to import.
+A metric about keys holds 16 bytes per row (fingerprints), a quantile 8 bytes per row; the others a few numbers. Great
+Expectations' engine for pandas holds a table in memory: of 200,000 nodes with vectors of 384 numbers it took 2,060 MiB
+and 44 s, streaming 67 MiB and 6 s (2 busy cores). The library also takes 2.4 s to import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, Final
 
-from quern.jobs.audit.arrow_metrics import Counted, Metric, NonNullShare, Pairs, Quantiles, joined, metric_of
-from quern.jobs.audit.checks import Check, Unexpected, check_of, within
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.jobs.audit import checks
+from quern.jobs.audit.checks import Check, check_of, within
 from quern.jobs.audit.views import View
 from quern.schemas.contract import expectations as ours
 from quern.schemas.contract.expectations import Expectation
 from quern.schemas.row_digests import hash_pairs
 
+Pairs = npt.NDArray[np.uint64]
+Wrong = npt.NDArray[np.bool_]
+KeysOf = Callable[[str], Pairs]
+Batches = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
+
+EXAMPLES: Final = 3
+"""Unexpected values that are shown."""
+
+
+class Metric(ABC):
+    """What is measured of the batches of a table."""
+
+    columns: Sequence[str]  # Columns it needs.
+
+    @abstractmethod
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take the next rows."""
+
+
+class Counted(Metric):
+    """Rows that break a rule."""
+
+    rows: int = 0  # Rows that the rule speaks of: those without nulls.
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many rows break the rule."""
+
+    @abstractmethod
+    def shown(self, batches: Batches) -> list[Any]:
+        """The first of them; `batches` reads columns of the table again."""
+
+
+class Unexpected(Counted):
+    """Rows whose values break a rule, which returns true for those that do."""
+
+    def __init__(self, columns: Sequence[str], rule: Callable[..., pa.Array], *, with_nulls: bool = False) -> None:
+        self.columns = columns
+        self._rule = rule
+        self._with_nulls = with_nulls
+        self._count = 0
+        self._values: list[Any] = []
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Count the rows of `batch` that break the rule."""
+        if not self._with_nulls:
+            batch = _without_nulls(batch)
+        self.rows += batch.num_rows
+        wrong = pc.fill_null(self._rule(*batch.columns), True)
+        found = int(pc.sum(wrong).as_py() or 0)
+        if found and len(self._values) < EXAMPLES:
+            self._values += examples(batch.filter(wrong), EXAMPLES - len(self._values))
+        self._count += found
+
+    @property
+    def count(self) -> int:
+        """How many rows break the rule."""
+        return self._count
+
+    def shown(self, batches: Batches) -> list[Any]:
+        """The first of them, kept while they streamed by."""
+        return self._values
+
+
+class _Keys(Counted):
+    """Rows that are compared by fingerprints of their values; memory: 16 bytes per row, and 40 more while sorted."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = columns
+        self._prints: list[Pairs] = []
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Keep the fingerprints of the rows."""
+        batch = _without_nulls(batch)
+        self.rows += batch.num_rows
+        self._prints.append(hash_pairs(batch))
+
+    @property
+    def count(self) -> int:
+        """How many rows break the rule."""
+        return int(self._wrong.sum())
+
+    @property
+    @abstractmethod
+    def _wrong(self) -> Wrong:
+        """Which rows break the rule."""
+
+    def shown(self, batches: Batches) -> list[Any]:
+        """The first of them, read again, since fingerprints hold no values; keys of several columns by name."""
+        positions = np.flatnonzero(self._wrong)[:EXAMPLES]
+        found: list[Any] = []
+        start = 0
+        for batch in batches(self.columns) if len(positions) else ():
+            whole = _without_nulls(batch)
+            here = positions[(positions >= start) & (positions < start + whole.num_rows)] - start
+            found += examples(whole.take(pa.array(here)), EXAMPLES)
+            start += whole.num_rows
+            if len(found) == len(positions):
+                break
+        return found if len(self.columns) == 1 else [dict(zip(self.columns, v, strict=True)) for v in found]
+
+
+class Repeated(_Keys):
+    """Rows whose key another row has too."""
+
+    @cached_property
+    def _wrong(self) -> Wrong:
+        groups = _groups(joined(self._prints))
+        return np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, dtype=np.bool_)
+
+
+class Dangling(_Keys):
+    """Rows whose value is no key of another table; memory also 16 bytes per key."""
+
+    def __init__(self, column: str, keys: Callable[[], Pairs]) -> None:
+        super().__init__([column])
+        self._keys = keys
+
+    @cached_property
+    def _wrong(self) -> Wrong:
+        keys, wanted = self._keys(), joined(self._prints)
+        groups = _groups(np.concatenate([keys, wanted]))
+        known = np.zeros(int(groups.max()) + 1 if len(groups) else 0, dtype=np.bool_)
+        known[groups[: len(keys)]] = True
+        return ~known[groups[len(keys) :]]
+
+
+class NonNullShare(Metric):
+    """Share of rows that have a value."""
+
+    def __init__(self, column: str) -> None:
+        self.columns = [column]
+        self._rows = self._known = 0
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Count the rows of `batch`."""
+        self._rows += batch.num_rows
+        self._known += batch.num_rows - batch.column(0).null_count
+
+    @property
+    def share(self) -> float:
+        """The share; 0 for an empty table."""
+        return self._known / self._rows if self._rows else 0.0
+
+
+class Quantiles(Metric):
+    """Exact quantiles: the least value that at least the given share of rows does not exceed (inverse of the
+    empirical distribution function). Memory: 8 bytes per row.
+    """
+
+    def __init__(self, column: str, shares: Sequence[float]) -> None:
+        self.columns = [column]
+        self._shares = shares
+        self._values: list[npt.NDArray[np.float64]] = []
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Keep the values."""
+        self._values.append(batch.column(0).drop_null().to_numpy(zero_copy_only=False).astype(np.float64))
+
+    @property
+    def values(self) -> list[float]:
+        """The quantiles; empty where there is no value."""
+        values = np.concatenate(self._values) if self._values else np.empty(0)
+        if len(values) == 0:
+            return []
+        return [float(v) for v in np.quantile(values, self._shares, method="inverted_cdf")]
+
+
+def metric_of(expected: Expectation, keys_of: KeysOf) -> Metric:
+    """What must be measured to tell whether `expected` holds; `keys_of` gives the fingerprints of a table's keys."""
+    return _METRICS[type(expected)](expected, keys_of)
+
+
+def _between(column: pa.Array, least: Any, most: Any) -> pa.Array:
+    wrong = pa.array(np.zeros(len(column), dtype=np.bool_))
+    for bound, holds in ((least, pc.greater_equal), (most, pc.less_equal)):
+        if bound is not None:
+            kind = column.type if pa.types.is_timestamp(column.type) else None
+            wrong = pc.or_(wrong, pc.invert(holds(column, pa.scalar(bound, kind))))
+    return wrong
+
+
+_METRICS: Mapping[type[Expectation], Callable[[Any, KeysOf], Metric]] = {
+    ours.Known: lambda e, _: Unexpected([e.column], pc.is_null, with_nulls=True),
+    ours.Between: lambda e, _: Unexpected([e.column], lambda column: _between(column, e.least, e.most)),
+    ours.OneOf: lambda e, _: Unexpected(
+        [e.column], lambda column: pc.invert(pc.is_in(column, pa.array(e.values, column.type)))
+    ),
+    ours.UniqueKeys: lambda e, _: Repeated(e.columns),
+    ours.References: lambda e, keys_of: Dangling(e.column, lambda: keys_of(e.target)),
+    ours.Greater: lambda e, _: Unexpected([e.column, e.than], lambda a, b: pc.invert(pc.greater(a, b))),
+    ours.Equal: lambda e, _: Unexpected([e.column, e.to], pc.not_equal),
+    ours.KnownShare: lambda e, _: NonNullShare(e.column),
+    ours.Quantiles: lambda e, _: Quantiles(e.column, list(e.bounds)),
+}
+
+
+def joined(prints: list[Pairs]) -> Pairs:
+    """All fingerprints, shape (rows, 2)."""
+    return np.concatenate(prints) if prints else np.empty((0, 2), dtype=np.uint64)
+
+
+def _groups(pairs: Pairs) -> npt.NDArray[np.int64]:
+    """For each row the number of its group of equal rows, shape (rows,)."""
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    ordered = pairs[order]
+    begins = np.zeros(len(pairs), dtype=np.int64)
+    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    groups = np.empty(len(pairs), dtype=np.int64)
+    groups[order] = np.cumsum(begins)
+    return groups
+
+
+def _without_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
+    if not any(column.null_count for column in batch.columns):
+        return batch
+    kept = pc.is_valid(batch.column(0))
+    for column in batch.columns[1:]:
+        kept = pc.and_(kept, pc.is_valid(column))
+    return batch.filter(kept)
+
+
+def examples(batch: pa.RecordBatch, most: int) -> list[Any]:
+    """The first rows as values, of several columns as tuples; times as text, since Python's end in the year 9999."""
+    columns = []
+    for column in batch.columns:
+        first = column.slice(0, most)
+        if pa.types.is_timestamp(first.type):
+            first = first.cast(pa.timestamp("s"), safe=False).cast(pa.string())
+        # Characters of an example.
+        columns.append([v[:200] if isinstance(v, str) else v for v in first.to_pylist()])
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+# ---- the audit
+
 _OF_TABLES: Final = (ours.Columns, ours.Types, ours.RowCount)
 
 
-class ArrowAudit:
-    """Checks tables against what is expected of them."""
+def check_here(
+    views: Mapping[str, View], expected: Mapping[str, Sequence[Expectation]], keys: Mapping[str, str]
+) -> Iterator[Check]:
+    """A check of every expectation, table by table; see `spark_audit.check_on_spark`."""
+    faults = {name: _faults(view, expected[name]) for name, view in views.items()}
 
-    def __init__(
-        self, views: Mapping[str, View], expected: Mapping[str, Sequence[Expectation]], keys: Mapping[str, str]
-    ) -> None:
-        """Take the tables `views`, what each is held to, and the key column of each."""
-        self._views, self._expected, self._keys = views, expected, keys
-        self._faults = {name: _faults(view, expected[name]) for name, view in views.items()}
-        self._known: dict[str, Pairs] = {}
+    @cache
+    def keys_of(table: str) -> Pairs:
+        return joined([hash_pairs(batch) for batch in views[table].batches([keys[table]])])
 
-    def checks(self) -> Iterator[Check]:
-        """A check of every expectation, table by table."""
-        for name, view in self._views.items():
-            expected = self._expected[name]
-            metrics = {id(e): metric_of(e, self._keys_of) for e in expected if not isinstance(e, _OF_TABLES)}
-            faults = {id(e): self._fault(name, e, metrics[id(e)]) for e in expected if id(e) in metrics}
-            _stream(view, [metric for at, metric in metrics.items() if not faults[at]])
-            for e in expected:
-                if fault := faults.get(id(e)):  # The check of types fails, which is the cause: this one tells no more.
-                    yield Check(e.name(name), e.severity, True, f"cannot be checked: {fault}", name, skipped=True)
-                else:
-                    yield check_of(name, e, *_outcome(view, e, metrics.get(id(e))))
-
-    def _fault(self, name: str, expected: Expectation, metric: Metric) -> str | None:
-        """Why the expectation cannot be checked, if so."""
-        faults = [self._faults[name].get(column) for column in metric.columns]
-        if isinstance(expected, ours.References):
-            faults.append(self._faults[expected.target].get(self._keys[expected.target]))
-        return next(filter(None, faults), None)
-
-    def _keys_of(self, table: str) -> Pairs:
-        """Fingerprints of the keys of a table, read once."""
-        if table not in self._known:
-            batches = self._views[table].batches([self._keys[table]])
-            self._known[table] = joined([hash_pairs(batch) for batch in batches])
-        return self._known[table]
+    for name, view in views.items():
+        metrics: dict[int, Metric] = {}
+        unchecked: dict[int, str] = {}
+        for e in expected[name]:
+            if isinstance(e, _OF_TABLES):
+                continue
+            metric = metric_of(e, keys_of)
+            columns = [(name, column) for column in metric.columns]
+            if isinstance(e, ours.References):
+                columns.append((e.target, keys[e.target]))
+            if fault := next((faults[table][column] for table, column in columns if column in faults[table]), None):
+                unchecked[id(e)] = fault
+            else:
+                metrics[id(e)] = metric
+        wanted = list(dict.fromkeys(c for m in metrics.values() for c in m.columns))
+        for batch in view.batches(wanted) if wanted else ():
+            for metric in metrics.values():
+                metric.update(batch.select(list(metric.columns)))
+        for e in expected[name]:
+            if fault := unchecked.get(id(e)):  # The check of types fails, which is the cause: this one tells no more.
+                yield Check(e.name(name), e.severity, True, f"cannot be checked: {fault}", name, skipped=True)
+            else:
+                yield check_of(name, e, *_outcome(view, e, metrics.get(id(e))))
 
 
 def _faults(view: View, expected: Sequence[Expectation]) -> dict[str, str]:
@@ -68,13 +309,6 @@ def _faults(view: View, expected: Sequence[Expectation]) -> dict[str, str]:
     }
     derived = {d.name: next((faults[c] for c in d.columns if c in faults), "") for d in view.declared}
     return faults | {column: fault for column, fault in derived.items() if fault}
-
-
-def _stream(view: View, metrics: Sequence[Metric]) -> None:
-    columns = list(dict.fromkeys(c for m in metrics for c in m.columns))
-    for batch in view.batches(columns) if columns else ():
-        for metric in metrics:
-            metric.update(batch.select(list(metric.columns)))
 
 
 def _outcome(view: View, expected: Any, metric: Metric | None) -> tuple[bool, object]:
@@ -90,8 +324,8 @@ def _outcome(view: View, expected: Any, metric: Metric | None) -> tuple[bool, ob
             return within(view.rows, expected.least, expected.most), view.rows
         case _, Counted():
             share = 1 - metric.count / metric.rows if metric.rows else 1.0
-            examples = metric.shown(view.batches) if metric.count else []
-            return share >= getattr(expected, "share", 1.0), Unexpected(metric.count, view.rows, examples)
+            shown = metric.shown(view.batches) if metric.count else []
+            return share >= getattr(expected, "share", 1.0), checks.Unexpected(metric.count, view.rows, shown)
         case _, NonNullShare():
             return within(metric.share, expected.least, expected.most), metric.share
         case _, Quantiles():

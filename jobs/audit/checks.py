@@ -63,23 +63,19 @@ def check_of(table: str, expected: Expectation, passed: bool, found: object) -> 
         passed: Whether it holds.
         found: What was measured, as the engines measure it; a text says itself.
     """
-    words = found if isinstance(found, str) else _observed(expected, found)
+    match expected, found:
+        case (ours.RowCount(), int()):
+            words = f"observed {found} rows, expected {span(expected.least, expected.most)}"
+        case (ours.KnownShare() | ours.Figure(), float() | int()):
+            words = f"observed {found:.4g}, expected {span(expected.least, expected.most)}"
+        case (ours.Quantiles(), list()):
+            quantiles = zip(expected.bounds.items(), found, strict=True)
+            words = "; ".join(f"observed {v:g} at {q:g}, expected {span(*bounds)}" for (q, bounds), v in quantiles)
+        case _:
+            words = str(found)
     why = f"; {expected.notes}" if expected.notes else f" ({expected.setting})" if expected.setting else ""
     told = words if passed else words[: _LONGEST - len(why)] + why
     return Check(expected.name(table), expected.severity, passed, told[:_LONGEST], table)
-
-
-def _observed(expected: Expectation, found: Any) -> str:
-    match expected:
-        case ours.RowCount():
-            return f"observed {found} rows, expected {span(expected.least, expected.most)}"
-        case ours.KnownShare() | ours.Figure():
-            return f"observed {found:.4g}, expected {span(expected.least, expected.most)}"
-        case ours.Quantiles():
-            quantiles = zip(expected.bounds.items(), found, strict=True)
-            return "; ".join(f"observed {v:g} at {q:g}, expected {span(*bounds)}" for (q, bounds), v in quantiles)
-        case _:
-            return str(found)
 
 
 def within(value: float, least: float | None, most: float | None) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from quern.indexes.stages import Stage
-from quern.jobs.audit.arrow_audit import ArrowAudit
+from quern.jobs.audit.arrow_audit import check_here
 from quern.jobs.audit.checks import Audit, Check, check_of, within
 from quern.jobs.audit.views import View
 from quern.schemas.contract.expectations import (
@@ -37,33 +37,44 @@ _SMALL: Final = 100
 
 def expected_of(table: Table, limits: Limits, others: Mapping[str, Table]) -> list[Expectation]:
     """What is expected of `table`; references are to those of `others`."""
-    expected = [*_contract(table), *table.expectations(limits), *_row_counts(table, limits)]
+    expected: list[Expectation] = [
+        Columns((*table.schema.names, *(d.name for d in table.derived))),
+        Types(table.types()),
+    ]
+    expected += [Known(column) for column in table.key]
+    if not table.repeats:
+        expected.append(UniqueKeys(table.key))
+    expected += table.expectations(limits)
+    if table.empty:
+        expected.append(RowCount(1, None, severity=table.empty, title=f"{table.name} not_empty"))
+    if table.name in limits.before:
+        expected += _since_before(table, limits.before[table.name], limits)
     return [e for e in expected if not isinstance(e, References) or e.target in {*others, table.name}]
 
 
 def check_figures(shares: Mapping[str, float], limits: Limits) -> list[Check]:
-    """Checks of the shares of rows that jobs lost, and of what jobs measured of their own results."""
-    least = limits.settings.min_link_recall
-    found = [(SHARES, _share(job, share, limits), share) for job, share in shares.items()]
-    if RECALL in limits.measures:
-        recall = Figure(least, 1, title=f"{MEASURES}.{RECALL} between", setting="audit.min_link_recall")
-        found.append((MEASURES, recall, limits.measures[RECALL]))
-    return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in found]
-
-
-def _share(job: str, share: float, limits: Limits) -> Figure:
-    """What the share of its rows that a job lost is held to.
+    """Checks of the shares of rows that jobs lost, and of what jobs measured of their own results.
 
     A share above the setting is a warning. It is critical where all is lost, or where more is lost than before: of each
     row that was kept, on average, the setting's share.
     """
-    most, before = limits.settings.max_reject_share, limits.shares.get(job)
-    bound = most if before is None else before + most * (1 - before)
-    critical = share >= 1 or (before is not None and share > bound) or share <= most
-    title, setting = f"{job} rejected share", "audit.max_reject_share"
-    return Figure(
-        0, bound if critical else most, severity="critical" if critical else "warning", title=title, setting=setting
-    )
+    found: list[tuple[str, Figure, float]] = []
+    most, setting = limits.settings.max_reject_share, "audit.max_reject_share"
+    for job, share in shares.items():
+        before = limits.shares.get(job)
+        bound = most if before is None else before + most * (1 - before)
+        title = f"{job} rejected share"
+        if share >= 1 or (before is not None and share > bound) or share <= most:
+            figure = Figure(0, bound, title=title, setting=setting)
+        else:
+            figure = Figure(0, most, severity="warning", title=title, setting=setting)
+        found.append((SHARES, figure, share))
+    if RECALL in limits.measures:
+        least, title = limits.settings.min_link_recall, f"{MEASURES}.{RECALL} between"
+        found.append(
+            (MEASURES, Figure(least, 1, title=title, setting="audit.min_link_recall"), limits.measures[RECALL])
+        )
+    return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in found]
 
 
 def skipped(tables: Iterable[Table], limits: Limits) -> list[Check]:
@@ -72,23 +83,6 @@ def skipped(tables: Iterable[Table], limits: Limits) -> list[Check]:
     new = [table for table in tables if table.name not in limits.before]
     left = [(table.name, e) for table in new for e in _since_before(table, 0, limits)]
     return [Check(e.name(name), e.severity, True, why, name, skipped=True) for name, e in left]
-
-
-def _contract(table: Table) -> Iterator[Expectation]:
-    """Columns, types and keys, as the table declares them."""
-    yield Columns((*table.schema.names, *(d.name for d in table.derived)))
-    yield Types(table.types())
-    yield from (Known(column) for column in table.key)
-    if not table.repeats:
-        yield UniqueKeys(table.key)
-
-
-def _row_counts(table: Table, limits: Limits) -> Iterator[Expectation]:
-    """That there are rows, and about as many as in the snapshot before."""
-    if table.empty:
-        yield RowCount(1, None, severity=table.empty, title=f"{table.name} not_empty")
-    if table.name in limits.before:
-        yield from _since_before(table, limits.before[table.name], limits)
 
 
 def _since_before(table: Table, rows: int, limits: Limits) -> Iterator[Expectation]:
@@ -134,6 +128,6 @@ def audit(stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limi
 
         found = check_on_spark(views, held, keys, spark)
     else:
-        found = list(ArrowAudit(views, held, keys).checks())
+        found = list(check_here(views, held, keys))
     found += [check_of(name, e, True, "the table is empty") for name, es in idle.items() for e in es]
     return Audit([*check_figures(shares, limits), *found, *skipped(tables.values(), limits)])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,48 +62,21 @@ class View:
         wanted = {d.name: d for d in self.derived if d.name in columns}
         read = dict.fromkeys(c for c in columns if c not in wanted)
         read.update(dict.fromkeys(c for d in wanted.values() for c in d.columns))
-        for batch in self._read(list(read)):
-            arrays = [compute(wanted[c], batch) if c in wanted else batch.column(c) for c in columns]
-            yield pa.RecordBatch.from_arrays(arrays, list(columns))
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         for path in parquet_files(self.source):
             with pq.ParquetFile(path) as file:
                 for groups in row_group_runs(file.metadata, BATCH_ROWS, BATCH_BYTES):
-                    yield from file.iter_batches(BATCH_ROWS, groups, columns, use_threads=False)
+                    for batch in file.iter_batches(BATCH_ROWS, groups, list(read), use_threads=False):
+                        arrays = [_computed(wanted[c], batch) if c in wanted else batch.column(c) for c in columns]
+                        yield pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
-def compute(derived: Derived, batch: pa.RecordBatch) -> pa.Array:
+def _computed(derived: Derived, batch: pa.RecordBatch) -> pa.Array:
     """The derived column of the rows of `batch`."""
-    return _ARROW[derived.kind](*(batch.column(c) for c in derived.columns))
-
-
-def _norm(vectors: pa.Array) -> pa.Array:
-    return pa.array(np.linalg.norm(vector_matrix(vectors).astype(np.float64), axis=1))
-
-
-_ARROW: dict[str, Callable[..., pa.Array]] = {
-    "length": lambda text: pc.utf8_length(text).cast(pa.int64()),
-    "difference": pc.subtract,
-    "norm": _norm,
-}
-
-
-def spark_frame(view: View, session: Any) -> Any:
-    """The view as a Spark DataFrame; its derived columns are computed by Spark."""
-    # Spark reads a path as a pattern: brackets and the like must stand for themselves.
-    path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(view.source))
-    frame = session.read.parquet(path)
-    return frame.withColumns({d.name: _spark_column(d) for d in view.derived})
-
-
-def _spark_column(derived: Derived) -> Any:
-    from pyspark.sql import functions as f
-
-    columns = [f.col(c) for c in derived.columns]
-    if derived.kind == "length":
-        return f.length(columns[0]).cast("bigint")
-    if derived.kind == "difference":
-        return columns[0] - columns[1]
-    square = f.transform(columns[0], lambda x: x.cast("double") * x.cast("double"))
-    return f.sqrt(f.aggregate(square, f.lit(0.0), lambda total, x: total + x))
+    first, *others = (batch.column(c) for c in derived.columns)
+    match derived.kind:
+        case "length":
+            return pc.utf8_length(first).cast(pa.int64())
+        case "norm":
+            return pa.array(np.linalg.norm(vector_matrix(first).astype(np.float64), axis=1))
+        case "difference":
+            return pc.subtract(first, *others)

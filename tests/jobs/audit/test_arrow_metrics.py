@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.audit.arrow_metrics import EXAMPLES, examples, metric_of
+from quern.jobs.audit.arrow_audit import EXAMPLES, examples, metric_of
 from quern.schemas.contract.expectations import Between, Expectation, Quantiles, References, UniqueKeys
 from quern.schemas.row_digests import hash_pairs
 
