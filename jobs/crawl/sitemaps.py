@@ -9,7 +9,7 @@ from typing import Final
 import lxml.etree
 from scrapy.utils.sitemap import Sitemap
 
-from quern.jobs.pages.formats.inflate import inflate
+from quern.jobs.pages.formats.http_messages import inflate
 
 INDEX_DEPTH: Final = 3
 _GZIP_MAGIC: Final = b"\x1f\x8b"

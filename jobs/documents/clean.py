@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, UnfitError, child
-from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, PDF_TYPE, TEXT_TYPE, is_text_file
+from quern.jobs.pages.formats.rows import JSON_TYPE
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag

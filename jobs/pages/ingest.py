@@ -11,35 +11,18 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.captures import read_captures
 from quern.jobs.pages.formats.files import file_page, html_page, text_pages
-from quern.jobs.pages.formats.frames import PACKED_ENDINGS, opening
 from quern.jobs.pages.formats.jsonl import json_pages
-from quern.jobs.pages.formats.packed import DamagedError, MemberStream
+from quern.jobs.pages.formats.packed import PACKED_ENDINGS, DamagedError, MemberStream, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
 from quern.jobs.pages.formats.segments import Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
-from quern.jobs.pages.formats.wacz import Member, members, window
-from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
-from quern.jobs.pages.inputs import (
-    ARC,
-    ARCHIVES,
-    COLLECTIONS,
-    DELIMITED,
-    FILES,
-    HTML,
-    JSONL,
-    PARQUET,
-    IngestError,
-    Input,
-    of_path,
-    opened,
-)
+from quern.jobs.pages.formats.wacz import members, window
+from quern.jobs.pages.formats.warc import ARC_BEGINS, WARC_BEGINS, ArchiveReader, ArcReader, WarcReader
+from quern.jobs.pages.inputs import ARC, ARCHIVES, COLLECTIONS, DELIMITED, FILES, HTML, JSONL, PARQUET, Input, opened
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
-
-__all__ = ["FileReject", "IngestError", "Reading", "Span", "batched", "list_inputs", "read_pages", "spans_of"]
 
 BATCH_ROWS: Final = 256
 BATCH_BYTES: Final = 32 << 20
@@ -112,7 +95,12 @@ class Reading:
                 inner = replace(file, name=f"{file.name}/{member.name}", size=member.size, location=member.name)
                 whole = Reading(Span(inner, 0, max(member.size, 1)), self._settings)
                 for found in whole._archive(window(raw, member.start, member.size), inner):
-                    yield _in_collection(found, file, member)
+                    # It is found again by the bytes of the collection.
+                    if isinstance(found, dict):
+                        at = int(found["warc_offset"] or 0) + member.start
+                        yield found | {"source_file": file.name, "warc_file": file.name, "warc_offset": at}
+                    else:
+                        yield replace(found, file=file.name)
         else:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
             named = _named_packing(file)
@@ -142,14 +130,6 @@ class Reading:
         self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)
 
 
-def _in_collection(found: Found, file: Input, member: Member) -> Found:
-    """What a WARC file within a collection gives, by the bytes of the collection."""
-    if isinstance(found, dict):
-        at = int(found["warc_offset"] or 0) + member.start
-        return found | {"source_file": file.name, "warc_file": file.name, "warc_offset": at}
-    return replace(found, file=file.name)
-
-
 def _named_packing(file: Input) -> type[MemberStream] | None:
     """How the file is compressed, by its name."""
     return next((s for ending, s in PACKED_ENDINGS.items() if file.location.lower().endswith(ending)), None)
@@ -175,27 +155,3 @@ def batched(
             rows, size = [], 0
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=PAGES.schema)
-
-
-def list_inputs(root: Path) -> list[Path]:
-    """The files to read: `root` itself, or every file of a known kind under it, sorted by path.
-
-    Raises:
-        IngestError: `root` is missing, unreadable, or holds no file of a known kind.
-    """
-    return [Path(file.location) for file in of_path(root) if file.kind]
-
-
-def read_pages(
-    root: Path, settings: IngestSettings, *, batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES
-) -> Iterator[pa.RecordBatch | FileReject]:
-    """Pages under `root` as batches of `PAGES`, and what was left out: first folders, then in the order of the files.
-
-    Raises:
-        IngestError: There is nothing to read; before the first batch.
-    """
-    spans = [Span(file, 0, max(file.size, 1)) for file in of_path(root)]
-    found = (one for span in spans for one in Reading(span, settings))
-    for one in batched(found, batch_rows, batch_bytes):
-        if not isinstance(one, Sighting):
-            yield one

@@ -19,10 +19,9 @@ from typing import BinaryIO, Final, cast
 
 from pyarrow import fs
 
-from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS, TEXTS
-from quern.jobs.pages.formats.frames import opening
-from quern.jobs.pages.formats.warc import WARC_BEGINS
+from quern.jobs.pages.formats.packed import opening
+from quern.jobs.pages.formats.warc import ARC_BEGINS, WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
 
@@ -128,11 +127,11 @@ def _of_each(source: Path | Url) -> list[Input]:
     """The files of a source, which may be a pattern of local names."""
     if isinstance(source, Url) or source.exists() or not _PATTERN.search(os.fspath(source)):
         return of_source(source)
-    matches = sorted(glob.glob(os.fspath(source), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
-    if not matches:
+    names = sorted(glob.glob(os.fspath(source), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not names:
         raise IngestError(f"no file matches {source}")
-    chosen = [Path(match) for match in matches if not _BESIDE_DATA.fullmatch(Path(match).name)]
-    return [file for match in chosen for file in of_path(match, lenient=True)]
+    matches = [path for path in map(Path, names) if not _BESIDE_DATA.fullmatch(path.name)]
+    return [file for match in matches for file in of_path(match, lenient=True)]
 
 
 def of_source(source: Path | Url) -> list[Input]:
@@ -247,26 +246,19 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
         # Folders behind symbolic links are not entered: they lead outside, or to what is read anyway.
         for link in (path for name in folders if (path := Path(folder, name)).is_symlink()):
             shut(link, "linked_folder", "a symbolic link to a folder is not followed")
-        for name in names:
-            if _BESIDE_DATA.fullmatch(name):
-                continue
-            path = Path(folder, name)
-            files.append((path.parts, _listed(path, root, within)))
+        for path in (Path(folder, name) for name in names if not _BESIDE_DATA.fullmatch(name)):
+            # Only its ending tells its kind: what lies in a folder was not chosen one by one.
+            kind, fault = kind_of(path.name), None
+            if _CONTROL.search(path.name):
+                kind, fault = "", ("bad_name", "its name holds a line break or another control character")
+            elif not kind:
+                told = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
+                fault = ("unknown_kind", told)
+            elif path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
+                fault = ("unreadable", "a symbolic link that leads outside the folder is not followed")
+            files.append((path.parts, _local(path, root, kind, fault)))
     closed.sort(key=lambda file: file.name)
     return closed, [file for _, file in sorted(files, key=lambda pair: pair[0])]
-
-
-def _listed(path: Path, root: Path, within: Path) -> Input:
-    """A file found in a folder. Only its ending tells its kind: what lies in a folder was not chosen one by one."""
-    kind = kind_of(path.name)
-    if _CONTROL.search(path.name):
-        return _local(path, root, "", ("bad_name", "its name holds a line break or another control character"))
-    if not kind:
-        detail = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
-        return _local(path, root, "", ("unknown_kind", detail))
-    if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
-        return _local(path, root, kind, ("unreadable", "a symbolic link that leads outside the folder is not followed"))
-    return _local(path, root, kind)
 
 
 # ---- object stores ---------------------------------------------------------------------------------------
@@ -293,7 +285,14 @@ def _of_s3(source: Url) -> list[Input]:
             matches = re.compile(translated(address))
             objects = [entry for entry in objects if matches.match(entry.path)]
         base = root.rpartition("/")[0] if single else root
-        inputs = [_s3_object(files, entry, base, named=single or pattern is not None) for entry in objects]
+        inputs: list[Input] = []
+        for entry in objects:
+            kind, path = kind_of(entry.path), entry.path.removeprefix(base).lstrip("/")
+            if not kind and (single or pattern):
+                with files.open_input_file(entry.path) as stream:
+                    kind = sniffed(stream)
+            version, fault = f"{entry.size}-{entry.mtime_ns or 0}", None if kind else _UNKNOWN
+            inputs.append(Input(f"{_S3}{entry.path}", path, path, kind, entry.size, version, fault))
     except OSError as error:
         raise IngestError(f"{source} cannot be read: {' '.join(str(error).split())[:300]}") from None
     if not inputs:
@@ -313,19 +312,6 @@ def location_in(source: Path | Url, name: str) -> str:
         root = _S3 + _s3_root(source.removeprefix(_S3))
         return root if root.endswith(f"/{name}") else f"{root}/{name}"
     return str(source / name if source.is_dir() or source.name != name else source)
-
-
-def _s3_object(files: fs.S3FileSystem, entry: fs.FileInfo, base: str, *, named: bool) -> Input:
-    kind, fault = kind_of(entry.path), None
-    if not kind and named:
-        with files.open_input_file(entry.path) as stream:
-            kind = sniffed(stream)
-    if not kind:
-        fault = _UNKNOWN
-    changed = entry.mtime_ns or 0
-    path = entry.path.removeprefix(base).lstrip("/")
-    location = f"{_S3}{entry.path}"
-    return Input(location, path, path, kind, entry.size, f"{entry.size}-{changed}", fault)
 
 
 # ---- opening ---------------------------------------------------------------------------------------------

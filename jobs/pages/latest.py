@@ -31,6 +31,7 @@ from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.tables import PAGES, TIMESTAMP
 
 _NEVER: Final = np.iinfo(np.int64).min
+_NO_CAPTURE: Final = "found unchanged, but its capture is in no archive that was read"
 _PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
 _MARKDOWN: Final = ("content_type", "body")
 _ORDERED: Final = ("url", "fetched_at", "last_modified", "source_file", "warc_file", "warc_offset", "digest")
@@ -38,14 +39,7 @@ Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 
 
-def superseded(urls: pa.Array, fetched_at: pa.Array, place: Longs | None = None) -> Bools:
-    """Which rows have a later version of the same address, shape (rows,); `place` is their order, else that of rows."""
-    prints = row_fingerprints(pa.record_batch({"url": urls}), ["url"]).view(np.uint64).reshape(-1, 2)
-    place = np.zeros(len(prints), np.int64) if place is None else place
-    return np.asarray(_latest(prints, _times(fetched_at), place) != np.arange(len(prints)))
-
-
-def _latest(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Longs:
+def latest_rows(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Longs:
     """The row that stays of each row's address, shape (rows,)."""
     rows = np.arange(len(prints))
     order = np.lexsort((rows, place, prints[:, 1], prints[:, 0]))
@@ -73,7 +67,7 @@ class PartRows:
     later: Sequence[tuple[str, bool]]  # Of each row that is lost, the file of that version and whether it is a guess.
     removed: Bools  # Other rows that were removed.
     gone_at: Longs  # When the page of a row that has none was found to be gone, else `_NEVER`.
-    unread: tuple[FileReject, ...] = ()  # Revisits in it of pages whose capture is nowhere.
+    unread: Sequence[FileReject] = ()  # Revisits in it of pages whose capture is nowhere.
 
     @property
     def stays(self) -> Bools:
@@ -106,12 +100,23 @@ class PartRows:
         for batch in self.part.batches("pages", _PLACE):
             rows = slice(start, start + batch.num_rows)
             start += batch.num_rows
-            yield from _duplicates(batch.filter(pa.array(self.lost[rows])), later)
+            for row in batch.filter(pa.array(self.lost[rows])).to_pylist():
+                place, file, (other, guess) = place_of(row), row["source_file"], next(later)
+                states_id = row["url"].startswith("doc:") or kind_of(file) in MARKDOWN
+                reason, what = ("duplicate_doc_id", "doc_id") if states_id else ("duplicate_url", "address")
+                detail = f"{row['url']}: {place} and {other} have the same {what}; the version in {other} is kept"
+                if guess:
+                    reason, stated = "undecided_version", "state modified_at in both, or " if states_id else ""
+                    detail += f", but nothing says that it is the later one: {stated}name the later file last"
+                yield FileReject(place, reason, detail, file)
             for row in batch.filter(pa.array(self.removed[rows])).to_pylist():
                 detail = f"{row['url']}: {REMOVED_DETAIL}"
                 yield FileReject(place_of(row), REMOVED, detail, row["source_file"])
             gone = ~self.lost[rows] & ~self.removed[rows] & (self.gone_at[rows] != _NEVER)
-            yield from _gone(batch.filter(pa.array(gone)), self.gone_at[rows][gone])
+            for row, time in zip(batch.filter(pa.array(gone)).to_pylist(), self.gone_at[rows][gone], strict=True):
+                found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
+                detail = f"{row['url']}: status 404 or 410 at {found}"
+                yield FileReject(place_of(row), "gone", detail, row["source_file"])
 
 
 def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> Iterator[PartRows]:
@@ -120,21 +125,35 @@ def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> 
     It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
     """
     prints, when, content, place, files, file = _keys(parts)
-    stays = _latest(prints, when, place)
+    stays = latest_rows(prints, when, place)
     equals = np.array([known for _, known in files], np.int64)[file] if files else file
     timed = (when != _NEVER) & (when[stays] != _NEVER) & (when != when[stays])
     guess = (file != file[stays]) & (equals == equals[stays]) & (content != content[stays]) & ~timed
     lost = stays != np.arange(len(stays))
-    removed = ~lost & _removed(parts, removals or Removals(), len(lost))
+    removed = np.zeros(len(lost), np.bool_)
+    if removals and removals.marks:
+        pages = (batch for part in parts for batch in part.batches("pages", ["url", "digest"]))
+        removed = ~lost & np.concatenate([removals.holds(batch) for batch in pages])
     gone_at = _gone_after(parts, prints, when, lost)
-    captured = _captured(parts, prints)
+    sightings = (batch for part in parts for batch in part.batches("sightings"))
+    captured = {key.tobytes() for batch in sightings for key in row_fingerprints(batch, ["url"])}
+    if captured:
+        keys = np.ascontiguousarray(prints).view(np.dtype((np.void, FINGERPRINT_BYTES))).ravel()
+        captured.intersection_update(key.tobytes() for key in keys)
     start = 0
     for part in parts:
         rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
         start = rows.stop
         mine = np.flatnonzero(lost[rows]) + rows.start
         later = [(files[file[stays[n]]][0], bool(guess[n])) for n in mine]
-        yield PartRows(part, lost[rows], later, removed[rows], gone_at[rows], tuple(_unread(part, captured)))
+        # What they looked like is in an archive that was not read.
+        unread = [
+            FileReject(row["url"], "revisit_without_capture", _NO_CAPTURE, row["source_file"])
+            for batch in part.batches("sightings")
+            for key, row in zip(row_fingerprints(batch, ["url"]), batch.to_pylist(), strict=True)
+            if not row["gone"] and key.tobytes() not in captured
+        ]
+        yield PartRows(part, lost[rows], later, removed[rows], gone_at[rows], unread)
 
 
 def _keys(
@@ -157,7 +176,10 @@ def _keys(
             identity = pa.record_batch({"url": _addresses(batch) if of_markdown else batch.column("url")})
             prints.append(row_fingerprints(identity, ["url"]).view(np.uint64).reshape(-1, 2))
             contents.append(row_fingerprints(batch, ["digest"]).view(np.uint64)[::2])
-            when.append(_times(_stated(batch)))
+            # When it was fetched, or what its document states in `modified_at`; of a capture that is a server's word.
+            given = pc.is_null(batch.column("warc_file"))
+            modified = pc.if_else(given, batch.column("last_modified"), pa.scalar(None, pa.string()))
+            when.append(_times(pc.coalesce(batch.column("fetched_at"), modified.cast(TIMESTAMP))))
             names = batch.column("source_file").to_pylist()
             files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
             offsets.append(batch.column("warc_offset").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
@@ -189,20 +211,6 @@ def _addresses(pages: pa.RecordBatch) -> pa.Array:
     return pa.array(urls, pa.string())
 
 
-def _stated(pages: pa.RecordBatch) -> pa.Array:
-    """The time of each page: when it was fetched, or what its document states in `modified_at`."""
-    given = pc.is_null(pages.column("warc_file"))  # Of a capture, it is what a server sent.
-    modified = pc.if_else(given, pages.column("last_modified"), pa.scalar(None, pa.string()))
-    return pc.coalesce(pages.column("fetched_at"), modified.cast(TIMESTAMP))
-
-
-def _removed(parts: Sequence[Part], removals: Removals, rows: int) -> Bools:
-    """Which rows were removed, shape (rows,)."""
-    if not removals.marks:
-        return np.zeros(rows, np.bool_)
-    return np.concatenate([removals.holds(b) for part in parts for b in part.batches("pages", ["url", "digest"])])
-
-
 def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Longs, lost: Bools) -> Longs:
     """When a page that stays was found to be gone after its last capture and revisit, else `_NEVER`; shape (rows,)."""
     gone: dict[bytes, int] = {}
@@ -223,42 +231,3 @@ def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Lon
             if time > max(int(when[row]), seen.get(key, _NEVER)):
                 found[row] = time
     return found
-
-
-def _captured(parts: Sequence[Part], prints: npt.NDArray[np.uint64]) -> set[bytes]:
-    """The fingerprints of those addresses of sightings that some row captures."""
-    sighted = {
-        key.tobytes() for part in parts for b in part.batches("sightings") for key in row_fingerprints(b, ["url"])
-    }
-    if not sighted:
-        return set()
-    whole = np.ascontiguousarray(prints).view(np.dtype((np.void, FINGERPRINT_BYTES))).ravel()
-    return sighted & {key.tobytes() for key in whole}
-
-
-def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
-    """Revisits in `part` of pages that no row captures: what they looked like is in an archive that was not read."""
-    for batch in part.batches("sightings"):
-        for key, row in zip(row_fingerprints(batch, ["url"]), batch.to_pylist(), strict=True):
-            if not row["gone"] and key.tobytes() not in captured:
-                detail = "found unchanged, but its capture is in no archive that was read"
-                yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
-
-
-def _duplicates(lost: pa.RecordBatch, later: Iterator[tuple[str, bool]]) -> Iterator[FileReject]:
-    for row, (other, guess) in zip(lost.to_pylist(), later, strict=False):  # `later` goes on with the next batch.
-        place, file = place_of(row), row["source_file"]
-        states_id = row["url"].startswith("doc:") or kind_of(file) in MARKDOWN
-        reason, what = ("duplicate_doc_id", "doc_id") if states_id else ("duplicate_url", "address")
-        detail = f"{row['url']}: {place} and {other} have the same {what}; the version in {other} is kept"
-        if guess:
-            reason, stated = "undecided_version", "state modified_at in both, or " if states_id else ""
-            detail += f", but nothing says that it is the later one: {stated}name the later file last"
-        yield FileReject(place, reason, detail, file)
-
-
-def _gone(pages: pa.RecordBatch, times: Longs) -> Iterator[FileReject]:
-    rows = pages.to_pylist()
-    for row, time in zip(rows, times, strict=True):
-        found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
-        yield FileReject(place_of(row), "gone", f"{row['url']}: status 404 or 410 at {found}", row["source_file"])

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.segments import Archive, Place, Segment
 from quern.jobs.pages.formats.wacz import window
-from quern.jobs.pages.formats.warc import WARC_BEGINS
+from quern.jobs.pages.formats.warc import ARC_BEGINS, HEADER_BYTES, WARC_BEGINS
 from quern.jobs.pages.inputs import ARC, COLLECTIONS, kind_of, opened, sniffed
 from quern.schemas.errors import QuernError
 
-_HEADER_BYTES: Final = 1 << 16
 _MOST_BYTES: Final = 1 << 28
 _MAX_RATIO: Final = 10_000
 _LEAST_MEMBER: Final = 21
@@ -95,16 +93,16 @@ def erase(path: Path, offset: int) -> bool:
 
 def _record(stream: io.BufferedReader[Segment], arc: bool) -> tuple[str, Original] | None:
     """Address and content of the next record; null where none begins."""
-    head = stream.readline(_HEADER_BYTES)
+    head = stream.readline(HEADER_BYTES)
     while head in (b"\r\n", b"\n"):
-        head = stream.readline(_HEADER_BYTES)
+        head = stream.readline(HEADER_BYTES)
     if arc:
         line = ARC_BEGINS.fullmatch(head)
         return _whole(stream, line["url"], head, int(line["length"])) if line else None
     if not WARC_BEGINS.fullmatch(head):
         return None
-    while not head.endswith((b"\n\r\n", b"\n\n")) and len(head) < _HEADER_BYTES:
-        line_ = stream.readline(_HEADER_BYTES)
+    while not head.endswith((b"\n\r\n", b"\n\n")) and len(head) < HEADER_BYTES:
+        line_ = stream.readline(HEADER_BYTES)
         if not line_:
             break
         head += line_

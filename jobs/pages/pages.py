@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from quern.indexes.page_store import PageStore, Part
@@ -21,7 +20,6 @@ from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_source
 from quern.jobs.pages.latest import latest_captures
 from quern.jobs.pages.reading import VERSION, count_warnings, libraries, mended, read_spans, typical_reject
-from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES, Table
 
@@ -57,34 +55,25 @@ class ReadPages(TableJob):
             PageStoreError: An ingest is writing to the page store.
         """
         if isinstance(run.source, PageStore):
-            return self._stored(run.source, run)
+            with run.source.lock(shared=True):
+                parts = run.source.parts()
+                if not parts:
+                    warehouse = run.source.root.parent
+                    raise IngestError(f"nothing was ingested into {warehouse} yet; `quern ingest` does, or name PAGES")
+                files = len({c.file for part in parts for c in part.live})
+                return self._settled(parts, run, files, "driver")
         if run.source is None:
             raise IngestError("a build reads pages from files or from the page store; name one")
-        return self._read(run.source, run)
-
-    def _read(self, source: Path | Url, run: Run) -> Made:
-        """What the files under `source` hold."""
-        inputs = of_source(source)
+        given = of_source(run.source)
         directory = run.work / "pages"
-        spans = [span for given in inputs for span in spans_of(given, self.settings.task_bytes)]
+        spans = [span for file in given for span in spans_of(file, self.settings.task_bytes)]
         parts, engine = read_spans(spans, self.settings, directory, run.engines)
-        made = self._settled(mended(parts, inputs, self.settings, directory), run, 0, engine)
+        made = self._settled(mended(parts, given, self.settings, directory), run, 0, engine)
         if made.stages[0].rows == 0:
             why = typical_reject(parts)
-            raise IngestError(f"no page could be read from {source}" + (f": {why}" if why else ""))
+            raise IngestError(f"no page could be read from {run.source}" + (f": {why}" if why else ""))
         shutil.rmtree(directory)
         return made
-
-    def _stored(self, store: PageStore, run: Run) -> Made:
-        """What the page store holds."""
-        with store.lock(shared=True):
-            parts = store.parts()
-            if not parts:
-                raise IngestError(
-                    f"nothing was ingested into {store.root.parent} yet; `quern ingest` does, or name PAGES"
-                )
-            files = len({c.file for part in parts for c in part.live})
-            return self._settled(parts, run, files, "driver")
 
     def _settled(self, parts: Sequence[Part], run: Run, reused: int, engine: str) -> Made:
         """Write the pages and rejects of `parts`."""

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, EnginePool
-from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
+from quern.jobs.pages.formats.rows import FileReject, Found
 from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import ADDRESSED, ARCHIVES, COLLECTIONS, FILES, HTML, Input
 from quern.schemas.contract.validate import validate
@@ -77,63 +77,41 @@ def tasks_of(spans: Sequence[Span], size: int) -> list[Task]:
 
 def read_task(task: Task, settings: IngestSettings, directory: Path) -> Part:
     """Read the spans of `task` into a part in `directory`."""
-    with PartWriter(directory) as writer:
-        reader = _TaskReader(task, settings)
-        small = _Small(writer)
-        for found in batched(iter(reader)):
-            if isinstance(found, pa.RecordBatch):
-                writer.write("pages", validate(found, PAGES))
-            else:
-                small.add(found)
-        small.flush()
-        return writer.finish(reader.claims)
+    claims: list[Claim] = []
+    small: dict[str, list[Mapping[str, object]]] = {"rejects": [], "sightings": []}
 
+    def flush() -> None:
+        for name, schema in (("rejects", REJECTED), ("sightings", SIGHTINGS)):
+            writer.write(name, pa.RecordBatch.from_pylist(small[name], schema=schema))
+            small[name].clear()
 
-class _TaskReader:
-    """What the spans of a task hold, one after the other, and a claim for each that was read."""
-
-    def __init__(self, task: Task, settings: IngestSettings) -> None:
-        self._task = task
-        self._settings = settings
-        self.claims: list[Claim] = []
-
-    def __iter__(self) -> Iterator[Found]:
-        for span in self._task:
-            reading = Reading(span, self._settings)
+    def read() -> Iterator[Found]:
+        """What the spans hold, one after the other; of each that was read there is a claim."""
+        for span in task:
+            reading = Reading(span, settings)
             pages = rejects = 0
             for found in reading:
                 pages += isinstance(found, dict)
                 rejects += isinstance(found, FileReject)
                 yield found
-            version = version_of(span.file, self._settings) if reading.readable else ""
+            version = version_of(span.file, settings) if reading.readable else ""
             claim = Claim(span.file.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
-            self.claims.append(replace(claim, records=reading.records, source=span.file.source))
+            claims.append(replace(claim, records=reading.records, source=span.file.source))
 
-
-class _Small:
-    """Collects rejects and sightings into batches."""
-
-    def __init__(self, writer: PartWriter) -> None:
-        self._writer = writer
-        self._rejects: list[dict[str, object]] = []
-        self._sightings: list[dict[str, object]] = []
-
-    def add(self, found: FileReject | Sighting) -> None:
-        if isinstance(found, FileReject):
-            self._rejects.append(
-                {"source_file": found.file, "key": found.key, "reason": found.reason, "detail": found.detail}
-            )
-        else:
-            self._sightings.append(
-                {"source_file": found.file, "url": found.url, "fetched_at": found.fetched_at, "gone": found.gone}
-            )
-        if len(self._rejects) + len(self._sightings) >= _ROWS:
-            self.flush()
-
-    def flush(self) -> None:
-        self._writer.write("rejects", pa.RecordBatch.from_pylist(self._rejects, schema=REJECTED))
-        self._writer.write("sightings", pa.RecordBatch.from_pylist(self._sightings, schema=SIGHTINGS))
-        self._rejects, self._sightings = [], []
+    with PartWriter(directory) as writer:
+        for found in batched(read()):
+            if isinstance(found, pa.RecordBatch):
+                writer.write("pages", validate(found, PAGES))
+            elif isinstance(found, FileReject):
+                row = {"source_file": found.file, "key": found.key, "reason": found.reason, "detail": found.detail}
+                small["rejects"].append(row)
+            else:
+                seen = {"url": found.url, "fetched_at": found.fetched_at, "gone": found.gone}
+                small["sightings"].append({"source_file": found.file, **seen})
+            if sum(map(len, small.values())) >= _ROWS:
+                flush()
+        flush()
+        return writer.finish(claims)
 
 
 def _read_here(settings: IngestSettings, directory: Path, numbered: tuple[int, Task]) -> tuple[int, str]:
@@ -167,15 +145,13 @@ def _read_numbered(
     """Read the tasks whose numbers are given, as their files in `orders` describe them; runs in a Spark worker."""
     for batch in numbers:
         for number in batch.column("id").to_pylist():
-            spans = json.loads((orders / f"{number}.json").read_text("ascii"))
-            task = tuple(Span(_input(span["file"]), span["start"], span["end"]) for span in spans)
-            part = read_task(task, settings, directory)
+            task: list[Span] = []
+            for span in json.loads((orders / f"{number}.json").read_text("ascii")):
+                fault = span["file"].pop("fault")
+                file = Input(**span["file"], fault=tuple(fault) if fault else None)
+                task.append(Span(file, span["start"], span["end"]))
+            part = read_task(tuple(task), settings, directory)
             yield pa.RecordBatch.from_pylist([{"part": part.name}], schema=_NAMED)
-
-
-def _input(file: dict[str, Any]) -> Input:
-    fault = file.pop("fault")
-    return Input(**file, fault=tuple(fault) if fault else None)
 
 
 def reasons_of(parts: Sequence[Part]) -> Counter[str]:

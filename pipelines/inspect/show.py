@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
-from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.formats.files import FILE_TYPES, MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.rows import JSON_TYPE
 from quern.jobs.pages.inputs import location_in
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page

@@ -98,24 +98,38 @@ def add_pages(
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
         parts, engine = read_spans(left, settings.ingest, store.directory, engines)
-        parts = _without_purged(mended(finished + parts, wanted, settings.ingest, store.directory), store)
+        read = mended(finished + parts, wanted, settings.ingest, store.directory)
+        # Pages that a user purged, and that are as they were, leave again.
+        purged = Removals(store.removals().purged)
+        parts = [part.without(purged) for part in read] if purged.marks else read
+        for before, part in zip(read, parts, strict=True):
+            if part is not before:
+                before.remove()
         gone = missing.files if sync else {}
         if parts or gone:
             store.publish(parts, gone)
-    report = replace(
-        _report(parts, len(inputs), len(inputs) - len(wanted), started, engine),
+    claims = [claim for part in parts for claim in part.live]
+    records = sum((Counter(claim.records) for claim in claims), Counter[str]())
+    reasons = reasons_of(parts)
+    warnings = sum(count for reason, count in reasons.items() if reason in PAGES.warnings)
+    report = IngestReport(
+        files=len(inputs),
+        reused=len(inputs) - len(wanted),
+        pages=sum(c.pages for c in claims),
+        rejects=reasons.total() - warnings,
+        seconds=round(time.monotonic() - started, 3),
+        engine=engine,
+        records=dict(sorted(records.items())),
+        first_reject=typical_reject(parts),
+        warnings=warnings,
+        first_warning=typical_reject(parts, warning=True),
+        reasons=dict(reasons.most_common()),
         missing=0 if sync else missing.documents,
         removed=missing.documents if sync else 0,
         missing_files=missing.first(),
     )
     log.info("%s", report.line())
     return report
-
-
-def named_within(file: Input, root: Path) -> Input:
-    """`file` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
-    path = Path(file.location)
-    return replace(file, name=text_of(path.relative_to(root).as_posix())) if path.is_relative_to(root) else file
 
 
 def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> list[Input]:
@@ -129,7 +143,11 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
         parts: What the page store holds.
         root: The warehouse.
     """
-    inputs = [named_within(file, root) for file in found]
+    inputs: list[Input] = []
+    for file in found:  # The name of one in the warehouse, as a crawl's archives are, holds when that is moved.
+        path = Path(file.location)
+        within = path.is_relative_to(root)
+        inputs.append(replace(file, name=text_of(path.relative_to(root).as_posix())) if within else file)
     address = {f.name: page_url(Path(f.path)) for f in inputs if f.kind and f.kind not in ADDRESSED}
     address = {name: url for name, url in address.items() if url.startswith("file:")}
     whole = {f.name: replace(f, path="/" + f.location.removeprefix("s3://").lstrip("/")) for f in inputs}
@@ -215,16 +233,6 @@ def missing_documents(
     return MissingDocuments(missing, sum(of_sources.values()))
 
 
-def _without_purged(parts: Sequence[Part], store: PageStore) -> list[Part]:
-    """New parts without the pages that a user purged and that are as they were."""
-    purged = Removals(store.removals().purged)
-    again = [part.without(purged) for part in parts] if purged.marks else list(parts)
-    for part, now in zip(parts, again, strict=True):
-        if now is not part:
-            part.remove()
-    return again
-
-
 def unread(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
     """The files that the parts of a page store do not hold as they are now."""
     held: Counter[tuple[str, str]] = Counter()
@@ -255,23 +263,3 @@ def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) 
         elif {c.file for c in part.claims} & {span.file.name for span in spans}:
             part.remove()
     return taken, [span for span in spans if key(span) in wanted]
-
-
-def _report(parts: Sequence[Part], files: int, reused: int, started: float, engine: str) -> IngestReport:
-    claims = [claim for part in parts for claim in part.live]
-    records = sum((Counter(claim.records) for claim in claims), Counter[str]())
-    reasons = reasons_of(parts)
-    warnings = sum(count for reason, count in reasons.items() if reason in PAGES.warnings)
-    return IngestReport(
-        files=files,
-        reused=reused,
-        pages=sum(c.pages for c in claims),
-        rejects=reasons.total() - warnings,
-        seconds=round(time.monotonic() - started, 3),
-        engine=engine,
-        records=dict(sorted(records.items())),
-        first_reject=typical_reject(parts),
-        warnings=warnings,
-        first_warning=typical_reject(parts, warning=True),
-        reasons=dict(reasons.most_common()),
-    )

@@ -25,11 +25,12 @@ import pyarrow as pa
 
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.documents.clean import Clean
-from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.jobs.pages.formats.rows import FileReject
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import CleanSettings, IngestSettings
 from quern.schemas.tables import PAGES
 from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
+from tests.jobs.pages.archived import read_pages
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "pages"
@@ -84,11 +85,7 @@ def warc_of(pages: Sequence[bytes]) -> bytes:
 
 
 def try_page(number: int) -> str:
-    """What became of page `number`: `document` or the reason of its reject.
-
-    Raises:
-        FoundError: A law was broken.
-    """
+    """What became of page `number`: `document` or the reason of its reject."""
     named, body = mutated(number, page_seeds(), PAGE)
     job = Clean(CleanSettings(seconds_per_page=SECONDS_PER_PAGE, memory_per_page=MEMORY_PER_PAGE))
     schema = pa.schema([PAGES.schema.field(name) for name in job.reads])
@@ -106,11 +103,7 @@ def try_page(number: int) -> str:
 
 
 def try_archive(number: int) -> str:
-    """What became of archive `number`: `pages`, `rejects`, `both` or `nothing`.
-
-    Raises:
-        FoundError: A law was broken.
-    """
+    """What became of archive `number`: `pages`, `rejects`, `both` or `nothing`."""
     named, body = mutated(number, archive_seeds(), ARCHIVE)
     ending = random.Random(number).choice((".warc", ".warc.gz", ".arc"))
     if b"WARC/1." in body[:200] and ending == ".arc":

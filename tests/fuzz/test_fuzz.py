@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+from quern.jobs.core.contract import outcome
+from quern.schemas.tables import DOCUMENTS
 from tests.fuzz import run
 from tests.fuzz.mutations import ARCHIVE, MOST_BYTES, PAGE, mutated
 from tests.fuzz.run import FoundError, try_archive, try_page
@@ -32,13 +34,6 @@ def test_a_number_names_one_variant_of_bounded_size() -> None:
 def test_a_broken_law_is_found_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "read_pages", lambda *_: (_ for _ in ()).throw(IndexError("boom")))
     assert run._try("archive", 7) == "FAILED archive 7 raised IndexError: boom"
-    monkeypatch.setattr(run.Clean, "apply", lambda *_: _nothing())
+    monkeypatch.setattr(run.Clean, "apply", lambda *_: outcome(DOCUMENTS, [], []))
     with pytest.raises(FoundError, match="page 3 "):
         try_page(3)
-
-
-def _nothing() -> object:
-    from quern.jobs.core.contract import outcome
-    from quern.schemas.tables import DOCUMENTS
-
-    return outcome(DOCUMENTS, [], [])

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-from quern.jobs.pages.formats.files import FILE_TYPES, media_type, not_file, not_html
-from quern.jobs.pages.formats.http_messages import Message, digest_matches, http_message
+from quern.jobs.pages.formats.files import FILE_TYPES, TEXT_TYPE, media_type, not_file, not_html
+from quern.jobs.pages.formats.http_messages import Message, content_type, digest_matches, http_message
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting, page_row
 from quern.jobs.pages.formats.warc import ArchiveReader, Capture, Fault
 from quern.schemas.settings import IngestSettings
 
-TEXT_TYPE: Final = "text/plain"
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _GONE: Final = frozenset({404, 410})
 
@@ -35,32 +34,29 @@ def read_captures(reader: ArchiveReader, name: str, settings: IngestSettings) ->
     """Rows, rejects and sightings of the archive `name`."""
     seen: Counter[str] = Counter()
     for found in reader:
-        key = f"{name}@{found.offset}"
+        key, url = f"{name}@{found.offset}", quoted(found.url)
         seen[key] += 1
         if seen[key] > 1:  # a fault after a record; a file compressed as a whole has one offset for all records
             key = f"{key}#{seen[key]}"
         if isinstance(found, Fault):
-            detail = f"{quoted(found.url)}: {found.detail}" if found.url else found.detail
-            yield FileReject(key, found.reason, detail, name)
+            yield FileReject(key, found.reason, f"{url}: {found.detail}" if url else found.detail, name)
         elif found.kind == "revisit":
-            yield from _revisited(found, name, key)
+            if found.fetched_at:
+                yield Sighting(url, found.fetched_at, gone=False, file=name)
+            earlier = quoted((found.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
+            if earlier and earlier != url:
+                yield FileReject(key, "revisit", f"{url}: the same content as {earlier}", name)
         else:
-            yield from _page(found, name, key, settings)
+            yield from _page(found, url, name, key, settings)
 
 
-def _revisited(capture: Capture, name: str, key: str) -> Iterator[Found]:
-    url = quoted(capture.url)
-    if capture.fetched_at:
-        yield Sighting(url, capture.fetched_at, gone=False, file=name)
-    earlier = quoted((capture.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
-    if earlier and earlier != url:
-        yield FileReject(key, "revisit", f"{url}: the same content as {earlier}", name)
-
-
-def _page(capture: Capture, name: str, key: str, settings: IngestSettings) -> Iterator[Found]:
-    url = quoted(capture.url)
+def _page(capture: Capture, url: str, name: str, key: str, settings: IngestSettings) -> Iterator[Found]:
+    message, kind = None, capture.content_type.lower()
     try:
-        message = _message(capture, settings)
+        if capture.kind == "response" and (not kind or kind.startswith("application/http")):
+            message = http_message(capture.block, settings.max_page_bytes)
+            if message is None and kind:
+                raise _UnfitError("not_http", "no HTTP response")
         if message and message.status in _GONE and capture.fetched_at:
             yield Sighting(url, capture.fetched_at, gone=True, file=name)
         row = _row(capture, message, url, name, settings)
@@ -74,22 +70,11 @@ def _page(capture: Capture, name: str, key: str, settings: IngestSettings) -> It
     yield row
 
 
-def _message(capture: Capture, settings: IngestSettings) -> Message | None:
-    """The HTTP message of a capture that is one."""
-    kind = capture.content_type.lower()
-    if capture.kind != "response" or (kind and not kind.startswith("application/http")):
-        return None
-    message = http_message(capture.block, settings.max_page_bytes)
-    if message is None and kind:
-        raise _UnfitError("not_http", "no HTTP response")
-    return message
-
-
 def _row(capture: Capture, message: Message | None, url: str, name: str, settings: IngestSettings) -> dict[str, object]:
     if message and message.status != 200:
         raise _UnfitError("http_status", f"status {message.status}")
     body = message.body if message else capture.block
-    kind, charset = _content_type(message.headers.get("content-type", "") if message else capture.content_type)
+    kind, charset = content_type(message.headers.get("content-type", "") if message else capture.content_type)
     text = kind == TEXT_TYPE and capture.kind == "conversion"
     file = kind in FILE_TYPES.values()
     if kind and kind not in _HTML_TYPES and not text and not file:
@@ -136,10 +121,3 @@ def _wrong_digest(capture: Capture, message: Message | None) -> tuple[str, str] 
 def quoted(url: str) -> str:
     """`url` with what no address may hold as percent escapes."""
     return quote(url, safe="%/:?#[]@!$&'()*+,;=~")
-
-
-def _content_type(declared: str) -> tuple[str, str | None]:
-    """Media type and charset of a Content-Type header."""
-    kind, *parameters = declared.split(";")
-    charset = next((p.partition("=")[2] for p in parameters if p.strip().lower().startswith("charset=")), "")
-    return kind.strip().lower(), charset.strip().strip("\"'") or None

@@ -13,7 +13,8 @@ from quern.jobs.pages.formats.rows import FileReject, Row, modified_of, page_row
 from quern.jobs.text.markdown import given_markdown, with_days_in_order
 from quern.schemas.settings import IngestSettings
 
-_LABEL: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
+# Labels of letters, digits and inner hyphens; the last one begins with a letter.
+_HOST: Final = re.compile(r"(?:(?!-)[A-Za-z0-9-]{1,63}(?<!-)\.)+[A-Za-z][A-Za-z0-9-]{1,62}(?<!-)")
 _MAGIC: Final = {
     b"%PDF-": "a PDF file",
     b"\x89PNG": "a PNG image",
@@ -49,16 +50,8 @@ def page_url(path: Path) -> str:
     if parts[-1].lower().endswith(".gz"):
         parts = (*parts[:-1], parts[-1][: -len(".gz")])
     relative = "/".join(quote(os.fsencode(part), safe="~:@!$&'()*+,;=") for part in parts)
-    host = len(parts) > 1 and not path.is_absolute() and _is_host(parts[0])
+    host = len(parts) > 1 and not path.is_absolute() and _HOST.fullmatch(parts[0])
     return f"https://{relative}" if host else f"file:///{relative}"
-
-
-def _is_host(name: str) -> bool:
-    labels = name.split(".")
-    top = labels[-1]
-    return (
-        len(labels) > 1 and all(_LABEL.fullmatch(label) for label in labels) and len(top) > 1 and not top[0].isdigit()
-    )
 
 
 def not_html(body: bytes) -> tuple[str, str] | None:

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, cast
 
-from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.rows import FileReject, Row
+from quern.jobs.pages.formats.rows import FileReject, Row, document_pages
 from quern.jobs.pages.formats.tables import mixed_encoding
 from quern.jobs.text.charsets import Utf8Lines
 from quern.schemas.settings import IngestSettings
@@ -39,7 +38,12 @@ def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterato
                 yield FileReject(f"{name}:{number}", "too_large", detail)
             elif line.strip():
                 line = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
-                yield from _json_page(line, name, number, settings)
+                try:
+                    said = json.loads(line.decode("utf-8"))
+                except (ValueError, RecursionError) as error:
+                    yield FileReject(f"{name}:{number}", "invalid_json", str(error))
+                else:
+                    yield from document_pages(said, line, name, number, settings)
     except DamagedError as error:
         # A damaged file keeps its good lines; one that is not gzip at all has no line to name.
         key = name if error.reason == "not_gzip" else f"{name}:{number + 1}"
@@ -57,15 +61,6 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
         while line and not line.endswith(b"\n"):
             line = stream.readline(1 << 16)
         yield None
-
-
-def _json_page(line: bytes, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    try:
-        said = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        yield FileReject(f"{name}:{number}", "invalid_json", str(error))
-    else:
-        yield from document_pages(said, line, name, number, settings)
 
 
 def _json_values(

@@ -1,4 +1,4 @@
-"""Compressed files as streams of members: in bounded memory, with a limit on the ratio; gzip here.
+"""Compressed files as streams of members: gzip, Zstandard and LZ4, in bounded memory, with a limit on the ratio.
 
 An archive compresses each record as a member of its own (WARC 1.1, annex D; for zstd the "WARC Zstandard
 compression" note), so that a record can be read from the byte at which its member begins.
@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zlib
-from typing import BinaryIO, ClassVar, Final
+from contextlib import suppress
+from typing import Any, BinaryIO, ClassVar, Final
+
+import lz4.frame
+import zstandard
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
+LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+# A skippable frame at the head of the file that holds the dictionary of all others.
+ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
+_MOST_DICTIONARY: Final = 16 << 20
+_LZ4_FEED: Final = 4096
+_MOST_WINDOW: Final = 128 << 20
 _CHUNK: Final = 1 << 16
 _HEAD: Final = 1 << 10
 _LONGEST_MAGIC: Final = 4
@@ -85,34 +97,24 @@ class MemberStream(io.RawIOBase):
         Raises:
             DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` (or `lz4`, `zstd`), or `compression_ratio`.
         """
-        piece = b""
-        while not piece and (self._fault is None or self._ready):
+        while not self._ready and self._fault is None and not self.stopped:
             try:
-                piece, ended = self._step(min(len(buffer), _CHUNK))
+                if self._in_member:
+                    self._ready = self._more()
+                elif not self._next_member():
+                    return 0
+                elif self._begins and len(self._members) > 1:
+                    self.stopped = self._begins.match(self._peek()) is not None
             except DamagedError as fault:
                 self._fault = fault
-                break
-            if ended:
-                return 0
-        if not piece and self._fault is not None:
+        if self.stopped:
+            return 0
+        if not self._ready and self._fault is not None:
             raise self._fault
+        most = min(len(buffer), _CHUNK)
+        piece, self._ready = self._ready[:most], self._ready[most:]
         buffer[: len(piece)] = piece
         return len(piece)
-
-    def _step(self, most: int) -> tuple[bytes, bool]:
-        """At most `most` more bytes, and whether the file has ended."""
-        if self.stopped:
-            return b"", True
-        if self._ready:
-            piece, self._ready = self._ready[:most], self._ready[most:]
-            return piece, False
-        if not self._in_member:
-            ended = not self._next_member()
-            if not ended and self._begins and len(self._members) > 1:
-                self.stopped = self._begins.match(self._peek()) is not None
-            return b"", ended
-        self._ready = self._more()
-        return b"", False
 
     def _peek(self) -> bytes:
         """The head of the member that begins here; it stays to be read."""
@@ -198,3 +200,109 @@ class GzipStream(MemberStream):
             raise self._damaged(f"{error}, before byte {self._read}") from None
         self._pending = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
         return piece, not self._inflater.eof
+
+
+class ZstdStream(MemberStream):
+    """A Zstandard file (RFC 8878), with the dictionary that its first frame may hold."""
+
+    form = "zstd"
+    magic = (ZSTD_MAGIC, ZSTD_DICTIONARY)
+    _feed: Final = 256  # A frame's smallest block of 4 bytes makes 128 KiB: so much is made of one piece at most.
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._made = b""
+        self.dictionary = b""
+
+    def _begin(self) -> None:
+        self._skipping = self._pending.startswith(ZSTD_DICTIONARY)
+        if not self._skipping:
+            known = zstandard.ZstdCompressionDict(self.dictionary) if self.dictionary else None
+            made = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_MOST_WINDOW)
+            self._frame = made.decompressobj()
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        if self._skipping:
+            return self._read_dictionary()
+        if not self._made and not self._frame.eof:
+            if not self._pending and not self._fill():
+                raise self._cut()
+            piece, rest = self._pending[: self._feed], self._pending[self._feed :]
+            try:
+                self._made = self._frame.decompress(piece)
+            except zstandard.ZstdError as error:
+                raise self._damaged(f"{error}, before byte {self._read - len(rest)}") from None
+            self._pending = (self._frame.unused_data if self._frame.eof else b"") + rest
+        piece, self._made = self._made[:most], self._made[most:]
+        return piece, bool(self._made) or not self._frame.eof
+
+    def _read_dictionary(self) -> tuple[bytes, bool]:
+        while len(self._pending) < 8 or len(self._pending) < 8 + self._length():
+            if not self._fill():
+                raise self._cut()
+        end = 8 + self._length()
+        held, self._pending = self._pending[8:end], self._pending[end:]
+        if held.startswith(ZSTD_MAGIC):
+            try:
+                # `decompress` would make room for as many bytes as the frame says it holds.
+                made = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW).stream_reader(held)
+                held = made.read(_MOST_DICTIONARY + 1)
+            except zstandard.ZstdError as error:
+                raise self._damaged(f"the dictionary cannot be read: {error}") from None
+        if len(held) > _MOST_DICTIONARY:
+            raise self._damaged(f"a dictionary of more than {_MOST_DICTIONARY} bytes is not read")
+        self.dictionary = held
+        return b"", False
+
+    def _length(self) -> int:
+        length: int = struct.unpack_from("<I", self._pending, 4)[0]
+        if length > _MOST_DICTIONARY:
+            raise self._damaged(f"a dictionary of {length} bytes is not read")
+        return length
+
+
+class Lz4Stream(MemberStream):
+    """A file of LZ4 frames."""
+
+    form = "lz4"
+    magic = (LZ4_MAGIC,)
+
+    def _begin(self) -> None:
+        self._frame = lz4.frame.LZ4FrameDecompressor()
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        piece = b""
+        if self._frame.needs_input:
+            if not self._pending and not self._fill():
+                raise self._cut()
+            piece, self._pending = self._pending[:_LZ4_FEED], self._pending[_LZ4_FEED:]
+        try:
+            made: bytes = self._frame.decompress(piece, most)
+        except RuntimeError as error:
+            raise self._damaged(f"{error}, before byte {self._read - len(self._pending)}") from None
+        if self._frame.eof:
+            self._pending = (self._frame.unused_data or b"") + self._pending
+        return made, not self._frame.eof
+
+
+PACKED_ENDINGS: Final[dict[str, type[MemberStream]]] = {".gz": GzipStream, ".zst": ZstdStream, ".lz4": Lz4Stream}
+
+
+def packed_as(head: bytes) -> type[MemberStream] | None:
+    """How a file that begins with `head` is compressed; null for one that is not."""
+    return next((s for s in PACKED_ENDINGS.values() if head.startswith(s.magic)), None)
+
+
+def opening(stream: BinaryIO, size: int) -> bytes:
+    """The first `size` bytes of a file after decompression, or fewer; the stream is left anywhere."""
+    stream.seek(0)
+    head = stream.read(8)
+    stream.seek(0)
+    packed = packed_as(head)
+    if packed is None:
+        return stream.read(size)
+    found = b""
+    with suppress(DamagedError), io.BufferedReader(packed(stream, 1000), _CHUNK) as plain:
+        while len(found) < size and (piece := plain.read1(size - len(found))):
+            found += piece
+    return found

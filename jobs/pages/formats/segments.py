@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from quern.jobs.pages.formats.frames import ZstdStream, packed_as
-from quern.jobs.pages.formats.packed import DamagedError, MemberStream
+from quern.jobs.pages.formats.packed import DamagedError, MemberStream, ZstdStream, packed_as
 
 _CHUNK: Final = 1 << 16
 _SCAN: Final = 1 << 20
@@ -60,19 +60,14 @@ class Archive:
         self._max_ratio = max_ratio
         raw.seek(0)
         self.packed = packed_as(raw.read(8))
-        self._dictionary = self._read_dictionary()
+        self._dictionary = b""
         self._budget = _REREADS * size + _REREAD_FLOOR
-
-    def _read_dictionary(self) -> bytes:
-        if self.packed is not ZstdStream:
-            return b""
-        self._raw.seek(0)
-        stream = ZstdStream(self._raw, self._max_ratio)
-        try:
-            stream.read(1)
-        except DamagedError:
-            return b""  # reading will meet the fault again, and name its place
-        return stream.dictionary
+        if self.packed is ZstdStream:
+            raw.seek(0)
+            stream = ZstdStream(raw, max_ratio)
+            with suppress(DamagedError):  # Reading will meet the fault again, and name its place.
+                stream.read(1)
+                self._dictionary = stream.dictionary
 
     def stream(self, offset: int, begins: re.Pattern[bytes] | None = None) -> MemberStream | None:
         """The decompressed bytes from the member at `offset` on; null for a file that is not compressed."""
@@ -86,22 +81,27 @@ class Archive:
 
     def segment(self, place: Place) -> Segment:
         """The bytes from `place` on, up to the next member that begins with a record."""
-        stream = self.stream(place.offset, self.begins)
-        segment = Segment(self._raw, place, stream)
+        segment = Segment(self._raw, place, self.stream(place.offset, self.begins))
         segment.skip(place.skip)
         return segment
 
     def boundary(self, offset: int) -> Place | None:
         """The first record at or after byte `offset` that a reader can begin at; null for none."""
-        return self._member_after(offset) if self.packed else self._record_after(offset)
+        if self.packed:
+            return self._member_after(offset, self.packed.magic)
+        before = max(0, offset - 1)
+        self._raw.seek(before)
+        _, read, at, _ = scan(self._raw, self.begins, _SCAN, first=min(offset, 1))
+        self.spend(read)
+        return None if at is None else Place(before + at)
 
     def spend(self, read: int) -> bool:
         """Count `read` bytes that a fault cost; false when the budget is used up."""
         self._budget -= read
         return self._budget >= 0
 
-    def _member_after(self, offset: int) -> Place | None:
-        magic = re.compile(b"|".join(re.escape(m) for m in self.packed.magic)) if self.packed else re.compile(b"")
+    def _member_after(self, offset: int, magics: tuple[bytes, ...]) -> Place | None:
+        magic = re.compile(b"|".join(map(re.escape, magics)))
         at, tail = offset, b""
         while True:
             self._raw.seek(at)
@@ -116,21 +116,12 @@ class Archive:
             at, tail = at + len(piece), found[-3:]
 
     def _begins_record(self, offset: int) -> bool:
-        stream = self.stream(offset) or _Plain(self._raw)
+        stream = self.stream(offset) or self._raw
         head = b""
-        try:
+        with suppress(DamagedError):  # What came before the damage tells enough.
             while len(head) < _HEAD and (piece := stream.read(_HEAD - len(head))):
                 head += piece
-        except DamagedError:
-            pass  # what came before the damage tells enough
         return self.begins.match(head) is not None and self.spend(len(head))
-
-    def _record_after(self, offset: int) -> Place | None:
-        self._raw.seek(max(0, offset - 1))
-        scanned = scan(io.BufferedReader(_Plain(self._raw)), self.begins, _SCAN, first=0 if offset == 0 else 1)
-        self.spend(scanned[1])
-        at = scanned[2]
-        return None if at is None else Place(max(0, offset - 1) + at)
 
     def scan(self, place: Place, limit: int) -> Scanned:
         """Read from the record at `place` to the next one, whatever its headers say of its length.
@@ -145,23 +136,8 @@ class Archive:
         return Scanned(raw, read if at is None else at, following, after, damage, segment.damaged_at())
 
 
-class _Plain(io.RawIOBase):
-    """The rest of a file that belongs to somebody else."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        piece = self._raw.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
 def scan(
-    stream: io.RawIOBase | io.BufferedReader, begins: re.Pattern[bytes], limit: int, first: int
+    stream: io.RawIOBase | BinaryIO, begins: re.Pattern[bytes], limit: int, first: int
 ) -> tuple[bytes, int, int | None, DamagedError | None]:
     """Read `stream` up to the line from byte `first` on that begins as `begins` says.
 
@@ -232,17 +208,12 @@ class Segment(io.RawIOBase):
         Raises:
             DamagedError: The bytes cannot be decompressed.
         """
-        if self._ahead:
-            piece, self._ahead = self._ahead[: len(buffer)], self._ahead[len(buffer) :]
-            buffer[: len(piece)] = piece
-            self._position += len(piece)
-            return len(piece)
         try:
-            if self._stream is not None:
+            if self._stream is not None and not self._ahead:
                 size = self._stream.readinto(buffer)
             else:
-                piece = self._raw.read(len(buffer))
-                size = len(piece)
+                piece = self._ahead[: len(buffer)] or self._raw.read(len(buffer))
+                self._ahead, size = self._ahead[len(buffer) :], len(piece)
                 buffer[:size] = piece
         except OSError as error:
             self.broken = error  # fastwarc would raise another in its place
@@ -253,11 +224,9 @@ class Segment(io.RawIOBase):
     def peek(self, size: int) -> bytes:
         """At most the next `size` bytes, which stay to be read; fewer where damage follows."""
         found = b""
-        try:
+        with suppress(DamagedError):  # The stream raises it again when it is read.
             while len(found) < size and (piece := self.read(size - len(found))):
                 found += piece
-        except DamagedError:
-            pass  # the stream raises it again when it is read
         self._ahead, self._position = found + self._ahead, self._position - len(found)
         return found
 

@@ -11,10 +11,9 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.files import binary
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.rows import FileReject, Row
+from quern.jobs.pages.formats.rows import FileReject, Row, document_pages
 from quern.jobs.text.charsets import Utf8Lines
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
 from quern.jobs.text.given_documents import columns_of
@@ -83,12 +82,18 @@ def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iter
         stream.seek(0)
         with pq.ParquetFile(stream) as file:
             names = file.schema_arrow.names
-            group = _largest_group(file.metadata)
-            if fault := _fault(names, settings) or _bomb(group, size, settings.max_ratio):
+            # Single columns are not asked: where what is said of one is damaged, pyarrow (26) ends the process.
+            groups = (file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups))
+            largest = max(groups, default=0)
+            fault = _fault(names, settings)
+            if not fault and largest > max(_BATCH_BYTES, settings.max_ratio * size):  # It is made to fill memory.
+                times = f"{settings.max_ratio} times the size of the file"
+                fault = ("compression_ratio", f"a row group decompresses to more than {times}")
+            if fault:
                 yield FileReject(name, *fault, name)
                 return
             yield from _missing(names, name, settings)
-            rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(1, group)))
+            rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(1, largest)))
             for batch in file.iter_batches(batch_size=rows):
                 for at in range(batch.num_rows):
                     number += 1
@@ -98,22 +103,6 @@ def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iter
             raise
         cause = " ".join(str(error).split())[:200]
         yield FileReject(f"{name}:{number + 1}" if number else name, "damaged_parquet", cause, name)
-
-
-def _largest_group(metadata: pq.FileMetaData) -> int:
-    """Bytes of the largest row group, decompressed.
-
-    Single columns are not asked: where what is said of one is damaged, pyarrow (26) ends the process.
-    """
-    groups = (metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
-    return max(groups, default=0)
-
-
-def _bomb(group: int, size: int, max_ratio: int) -> tuple[str, str] | None:
-    """That a row group is compressed so well that it is made to fill memory."""
-    if group <= max(_BATCH_BYTES, max_ratio * size):
-        return None
-    return "compression_ratio", f"a row group decompresses to more than {max_ratio} times the size of the file"
 
 
 def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:

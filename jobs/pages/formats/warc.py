@@ -1,4 +1,4 @@
-"""Captures of web pages in WARC files, and what they share with those in ARC files (`jobs.pages.formats.arc`).
+"""Captures of web pages in WARC files, and in ARC files, the Internet Archive's format before, versions 1 and 2.
 
 Records are told apart by fastwarc: it reads a WARC file several times as fast as warcio, whose records are Python
 objects made line by line, and gives each record's position. Neither goes on after a fault, so that is done here: what
@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
@@ -28,8 +28,14 @@ _KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
 _SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
 _UNKNOWN: Final = "unknown"
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+_CHUNK: Final = 1 << 16
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
 WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
+# An ARC record's line: address (which may hold spaces), IP, date, media type, further fields of version 2, length.
+ARC_BEGINS: Final = re.compile(
+    rb"(?P<url>[A-Za-z][\w+.-]*:\S[^\r\n]{0,4000}?) (?P<ip>[\d.:A-Fa-f]+) (?P<date>\d{8,}) (?P<type>\S+)"
+    rb"(?: [^\r\n]{0,400}?)? (?P<length>\d{1,15})\r?\n"
+)
 
 
 @dataclass(frozen=True)
@@ -85,21 +91,14 @@ class ArchiveReader:
             if not self.archive.spend(0):
                 yield Fault(place.offset, "too_damaged", "so much had to be read again that nothing after was read")
                 place = None
-            else:
-                place = yield from self._from(place)
+                break
+            segment = self.archive.segment(place)
+            while (place := (yield from self._segment(segment))) is None and self.archive.packed:
+                place = segment.next()
+                if place is None or place.offset >= self.end:
+                    break
+                segment = segment.following()
         self.ended = place.offset if place else self.archive.size
-
-    def _from(self, place: Place) -> Reading:
-        """The captures of the segments from `place` on, up to a fault or the end of the range; where to go on."""
-        segment = self.archive.segment(place)
-        while True:
-            on = yield from self._segment(segment)
-            if on is not None or not self.archive.packed:
-                return on
-            following = segment.next()
-            if following is None or following.offset >= self.end:
-                return following
-            segment = segment.following()
 
     def _segment(self, segment: Segment) -> Reading:
         """The captures of one segment; null at its end, the place to go on at after a fault."""
@@ -117,8 +116,11 @@ class WarcReader(ArchiveReader):
         at: Place | None = None
         found: Found | None = None
         whole = True
+        head = segment.peek(64)
+        # Lines may end without a carriage return, against the standard: fastwarc's strict mode skips such records.
+        bare = WARC_BEGINS.match(head) is not None and b"\r\n" not in head
         try:
-            for record in _records(segment, _writes_bare_lines(segment)):
+            for record in _records(segment, bare):
                 if found is not None:
                     yield found
                 at, found, whole = segment.place(record.stream_pos), None, False
@@ -152,7 +154,10 @@ class WarcReader(ArchiveReader):
         if kind not in _KEPT or length > self.limit + HEADER_BYTES:
             whole = record.reader.consume() >= length
             self.records[_counted(kind)] += whole
-            return (_too_large(at, record) if kind in _KEPT else _unknown(at, kind)), whole
+            if kind in _KEPT:
+                return _too_large(at, record), whole
+            unknown = Fault(at.offset, "unknown_record", f"a record of type {kind[:40]!r} is not read")
+            return None if kind in _SKIPPED else unknown, whole
         block = record.reader.read(length)
         self.records[_counted(kind)] += len(block) == length
         return _capture(record, at, block), len(block) == length
@@ -188,16 +193,41 @@ class WarcReader(ArchiveReader):
         return scanned.next or scanned.after or Place(self.archive.size)
 
 
+class ArcReader(ArchiveReader):
+    """The captures of an ARC file; what is between records and is no record is one fault."""
+
+    def _segment(self, segment: Segment) -> Reading:
+        stream, position, lost = io.BufferedReader(segment, _CHUNK), 0, False
+        try:
+            while line := stream.readline(HEADER_BYTES):
+                at, position = segment.place(position), position + len(line)
+                match = ARC_BEGINS.fullmatch(line)
+                if match is None:
+                    if line.strip() and not lost:
+                        yield Fault(at.offset, "damaged_arc", f"no ARC record begins here: {line[:80]!r}")
+                    lost = lost or bool(line.strip())
+                    continue
+                if not self.archive.packed and at.offset >= self.end:
+                    return at
+                lost, length = False, int(match["length"])
+                block, read, damage = _read_block(stream, length, self.limit + HEADER_BYTES)
+                position += read
+                self.records["filedesc" if match["url"].startswith(b"filedesc:") else "response"] += 1
+                found = _arc_capture(at, match, block, read, damage)
+                if found is not None:
+                    yield found
+                if damage is not None:
+                    return self.after_damage(segment.damaged_at())
+        except DamagedError as error:
+            yield Fault(segment.place(position).offset, error.reason, str(error))
+            return self.after_damage(segment.damaged_at())
+        return None
+
+
 def _records(stream: io.RawIOBase | io.BytesIO, bare: bool) -> Iterator[WarcRecord]:
     return iter(
         ArchiveIterator(stream, parse_http=False, stream_detect=False, max_header_len=HEADER_BYTES, quirks_mode=bare)
     )
-
-
-def _writes_bare_lines(segment: Segment) -> bool:
-    """Whether lines end without a carriage return, against the standard: fastwarc's strict mode skips such records."""
-    head = segment.peek(64)
-    return WARC_BEGINS.match(head) is not None and b"\r\n" not in head
 
 
 def _block_of(scanned: Scanned, head: int, declared: int, there: int, ends: bool) -> tuple[bytes, tuple[str, str]]:
@@ -235,12 +265,6 @@ def _target(record: WarcRecord) -> str:
     return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
 
 
-def _unknown(at: Place, kind: str) -> Fault | None:
-    return (
-        None if kind in _SKIPPED else Fault(at.offset, "unknown_record", f"a record of type {kind[:40]!r} is not read")
-    )
-
-
 def _too_large(at: Place, record: WarcRecord) -> Fault:
     detail = f"the record has {record.content_length} bytes, more than ingest.max_page_bytes"
     return Fault(at.offset, "too_large", detail, _target(record))
@@ -253,3 +277,35 @@ def _capture(record: WarcRecord, at: Place, block: bytes) -> Found:
         return Fault(at.offset, "no_url", "the record has no WARC-Target-URI")
     when, declared = parse_time(headers.get("warc-date")), headers.get("content-type", "")
     return Capture(at.offset, _kind(record), url, when, declared, block, headers)
+
+
+def _read_block(stream: io.BufferedReader[Segment], length: int, limit: int) -> tuple[bytes, int, DamagedError | None]:
+    """The next `length` bytes, of which no more than `limit` are kept; how many there were, and what ended them."""
+    kept, read = bytearray(), 0
+    try:
+        while read < length and (piece := stream.read1(min(_CHUNK, length - read))):
+            read += len(piece)
+            kept += piece[: max(0, limit - len(kept))]
+    except DamagedError as error:
+        return bytes(kept), read, error
+    return bytes(kept), read, None
+
+
+def _arc_capture(
+    at: Place, match: re.Match[bytes], block: bytes, read: int, damage: DamagedError | None
+) -> Found | None:
+    url, length = match["url"].decode("utf-8", "replace"), int(match["length"])
+    if url.startswith("filedesc:"):
+        return Fault(at.offset, damage.reason, str(damage)) if damage else None
+    if len(block) < read:
+        return Fault(at.offset, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
+    fault = None
+    if read < length:
+        detail = f"the record has {read} of its {length} bytes"
+        fault = (damage.reason, f"{detail}: {damage}") if damage else ("truncated_arc", detail)
+    try:
+        fetched_at = datetime.strptime(match["date"][:14].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        fetched_at = None
+    kind = "application/http" if block.startswith(b"HTTP/") else match["type"].decode("ascii", "replace")
+    return Capture(at.offset, "response", url, fetched_at, kind, block, fault=fault)

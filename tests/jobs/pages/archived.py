@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from quern.jobs.pages.ingest import FileReject, read_pages
+import pyarrow as pa
+
+from quern.jobs.documents.clean import Clean
+from quern.jobs.pages.formats.rows import FileReject, Sighting
+from quern.jobs.pages.ingest import Reading, Span, batched
+from quern.jobs.pages.inputs import of_path
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
 HTML = b"<html><body><p>Herring is served at nine.</p></body></html>"
 SAMPLES = Path(__file__).parents[4] / "shared" / "datasets" / "warc_samples"
+
+
+def read_pages(root: Path, settings: IngestSettings) -> Iterator[pa.RecordBatch | FileReject]:
+    """Pages under `root` as batches of `PAGES`, and what was left out."""
+    found = (one for file in of_path(root) for one in Reading(Span(file, 0, max(file.size, 1)), settings))
+    return (one for one in batched(found) if not isinstance(one, Sighting))
 
 
 def read(root: Path, **settings: Any) -> tuple[list[dict], list[FileReject]]:
@@ -22,6 +34,12 @@ def read(root: Path, **settings: Any) -> tuple[list[dict], list[FileReject]]:
         else:
             rows += validate(found, PAGES).to_pylist()
     return rows, rejects
+
+
+def documents(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The documents that `clean` makes of pages."""
+    batch = pa.RecordBatch.from_pylist(rows, schema=PAGES.schema).select(list(Clean.reads))
+    return [{**row, "metadata": dict(row["metadata"])} for row in Clean().apply(batch).rows.to_pylist()]
 
 
 def put(path: Path, content: bytes) -> Path:

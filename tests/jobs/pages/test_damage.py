@@ -16,9 +16,9 @@ from fastwarc.stream_io import Lz4Writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quern.jobs.pages.formats.frames import ZSTD_DICTIONARY
-from quern.jobs.pages.formats.rows import Sighting
-from quern.jobs.pages.ingest import FileReject, Reading, Span, spans_of
+from quern.jobs.pages.formats.packed import ZSTD_DICTIONARY, DamagedError, ZstdStream
+from quern.jobs.pages.formats.rows import FileReject, Sighting
+from quern.jobs.pages.ingest import Reading, Span, spans_of
 from quern.jobs.pages.inputs import Input, of_path
 from quern.jobs.pages.reading import broken_seams, mended, read_task
 from quern.schemas.settings import IngestSettings
@@ -78,6 +78,19 @@ def test_a_zstd_archive_brings_its_own_dictionary(tmp_path: Path) -> None:
     (whole,) = of_path(path)
     assert len(spans_read(path, spans_of(whole, len(content)))[0]) == 200
     assert spans_read(path, spans_of(whole, 900)) == spans_read(path, spans_of(whole, len(content)))
+
+
+def dictionary_alone(dictionary: bytes) -> ZstdStream:
+    """A zstd file whose skippable frame holds `dictionary`, compressed, and nothing after it."""
+    packed = zstandard.ZstdCompressor(level=1).compress(dictionary)
+    return ZstdStream(io.BytesIO(ZSTD_DICTIONARY + struct.pack("<I", len(packed)) + packed), 100)
+
+
+def test_a_compressed_dictionary_is_read_unless_it_is_a_bomb() -> None:
+    stream = dictionary_alone(b"words of a harbour")
+    assert (stream.read(1), stream.dictionary) == (b"", b"words of a harbour")
+    with pytest.raises(DamagedError, match="more than 16777216 bytes"):
+        dictionary_alone(bytes(20_000_000)).read(1)
 
 
 @settings(max_examples=10)
@@ -187,14 +200,6 @@ def test_a_response_without_a_media_type_is_http_if_it_looks_like_it(tmp_path: P
     record = records(1)[0].replace(b"Content-Type: application/http\r\n", b"", 1)
     rows, _ = read(put(tmp_path / "w.warc", record))
     assert [(r["status"], r["body"]) for r in rows] == [(200, HTML)]
-
-
-def test_a_zstd_coded_body_is_decoded_within_the_limit(tmp_path: Path) -> None:
-    bodies = (HTML, b"<p>" + bytes(9_000_000))
-    packed = [zstandard.ZstdCompressor().compress(body) for body in bodies]
-    content = warc(*((URL.format(n), http(p, "Content-Encoding: zstd"), WHEN) for n, p in enumerate(packed)))
-    rows, rejects = read(put(tmp_path / "w.warc", b"".join(content)), max_page_bytes=1_000_000)
-    assert ([r["body"] for r in rows], [r.reason for r in rejects]) == ([HTML], ["too_large"])
 
 
 def test_content_tells_the_kind_of_a_named_file_whose_ending_does_not(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from quern.jobs.pages.formats.files import page_url
-from quern.jobs.pages.ingest import FileReject, IngestError, list_inputs
-from quern.jobs.pages.inputs import covers
+from quern.jobs.pages.formats.rows import FileReject
+from quern.jobs.pages.inputs import IngestError, covers, of_path
 from quern.schemas.addresses import page_source
 from quern.schemas.digests import bytes_digest
 from tests.jobs.pages.archived import HTML, put, read, reasons
@@ -25,7 +25,7 @@ def test_nothing_to_read_is_one_clear_sentence(tmp_path: Path, name: str, says: 
     (tmp_path / "empty").mkdir()
     put(tmp_path / "other" / "picture.png", b"x")
     with pytest.raises(IngestError, match=says) as error:
-        list_inputs(tmp_path / name)
+        of_path(tmp_path / name)
     assert "\n" not in str(error.value)
 
 
@@ -34,7 +34,7 @@ def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "closed"
     folder.mkdir(mode=0)
     with pytest.raises(IngestError, match="permission"):
-        list_inputs(folder)
+        of_path(folder)
 
 
 def test_files_are_read_in_order_of_their_paths_and_other_kinds_are_rejected_by_name(tmp_path: Path) -> None:
@@ -98,14 +98,21 @@ def test_a_bad_page_is_rejected_by_name_and_its_neighbours_are_read(
     assert [r["source_file"] for r in rows] == ["good.html"]
 
 
-def test_a_page_with_stray_control_bytes_is_still_a_page(tmp_path: Path) -> None:
-    rows, rejects = read(put(tmp_path / "a.html", b"<p>a\0b</p>"))
-    assert (len(rows), rejects) == (1, [])
-
-
-def test_gzip_members_and_padding_are_one_page(tmp_path: Path) -> None:
-    rows, _ = read(put(tmp_path / "a.html.gz", gzip.compress(HTML[:20]) + gzip.compress(HTML[20:]) + bytes(512)))
-    assert rows[0]["body"] == HTML
+@pytest.mark.parametrize(
+    ("name", "content", "body"),
+    [
+        pytest.param("a.html", b"<p>a\0b</p>", b"<p>a\0b</p>", id="stray control bytes"),
+        pytest.param(
+            "a.html.gz",
+            gzip.compress(HTML[:20]) + gzip.compress(HTML[20:]) + bytes(512),
+            HTML,
+            id="gzip members",
+        ),
+    ],
+)
+def test_an_odd_page_is_still_a_page(tmp_path: Path, name: str, content: bytes, body: bytes) -> None:
+    rows, rejects = read(put(tmp_path / name, content))
+    assert ([row["body"] for row in rows], rejects) == ([body], [])
 
 
 def test_a_page_over_the_limit_is_not_read_past_it(tmp_path: Path) -> None:
@@ -148,7 +155,7 @@ def test_a_folder_of_nothing_but_links_says_that_they_were_not_entered(tmp_path:
     for name in ("a", "b"):
         (tmp_path / "in" / name).symlink_to(tmp_path / "outside")
     with pytest.raises(IngestError, match=r"no files; not entered: a \(a symbolic link.*\) and 1 more"):
-        list_inputs(tmp_path / "in")
+        of_path(tmp_path / "in")
 
 
 def test_an_unreadable_subfolder_is_rejected_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,3 +225,14 @@ def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None
 )
 def test_a_source_covers_its_files_and_no_others(source: str, name: str, covered: bool) -> None:
     assert covers(page_source(source), name) == covered
+
+
+def test_what_systems_write_beside_data_is_no_input_and_an_odd_name_one_reject(tmp_path: Path) -> None:
+    put(tmp_path / "part-0.jsonl", b'{"doc_id": "a", "text": "t"}\n')
+    for name in ("_SUCCESS", ".part-0.jsonl.crc", "._part-0.jsonl", ".DS_Store"):
+        put(tmp_path / name, b"x")
+    put(tmp_path / "two\nlines.jsonl", b'{"doc_id": "b", "text": "t"}\n')
+    rows, rejects = read(tmp_path)
+    assert [row["url"] for row in rows] == ["doc:a"]
+    assert [reject.reason for reject in rejects] == ["bad_name"]
+    assert "\n" not in rejects[0].key

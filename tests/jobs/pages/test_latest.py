@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from quern.jobs.pages.ingest import Span, read_pages
+from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import find_inputs, of_path
-from quern.jobs.pages.latest import latest_captures, superseded
+from quern.jobs.pages.latest import _times, latest_captures, latest_rows
 from quern.jobs.pages.reading import read_task
+from quern.schemas.row_digests import row_fingerprints
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import TIMESTAMP
 from tests.jobs.pages.archived import HTML, http, put, reasons, warc
@@ -21,31 +23,34 @@ from tests.jobs.pages.archived import HTML, http, put, reasons, warc
 
 
 def test_batches_are_bounded_in_rows_and_bytes(tmp_path: Path) -> None:
-    for i in range(10):
-        put(tmp_path / f"{i}.html", HTML)
-    batches = [b.num_rows for b in read_pages(tmp_path, IngestSettings(), batch_rows=4)]
-    assert batches == [4, 4, 2]
-    batches = [b.num_rows for b in read_pages(tmp_path, IngestSettings(), batch_bytes=len(HTML) * 3)]
-    assert batches == [3, 3, 3, 1]
+    (given,) = of_path(put(tmp_path / "a.html", HTML))
+    rows = list(Reading(Span(given, 0, given.size), IngestSettings())) * 10
+    assert [b.num_rows for b in batched(iter(rows), batch_rows=4)] == [4, 4, 2]
+    assert [b.num_rows for b in batched(iter(rows), batch_bytes=len(HTML) * 3)] == [3, 3, 3, 1]
 
 
-def test_the_latest_capture_of_an_address_stays() -> None:
-    urls = pa.array(["a", "b", "a", "c", "b", "a"])
-    times = pa.array([5, None, 9, None, None, 9], pa.int64()).cast(TIMESTAMP)
-    assert np.flatnonzero(~superseded(urls, times)).tolist() == [3, 4, 5]
-    assert superseded(pa.array([], pa.string()), pa.array([], TIMESTAMP)).tolist() == []
-
-
-def test_a_version_takes_the_place_of_those_before_unless_both_have_a_time_and_its_own_is_earlier() -> None:
-    # One without a time, ingested second, ends what was before; of those after it the latest time stays.
-    times = pa.array([9, None, 3, 5, 4], pa.int64()).cast(TIMESTAMP)
-    assert np.flatnonzero(~superseded(pa.array(["a"] * 5), times)).tolist() == [3]
-    place = np.array([4, 3, 2, 1, 0])
-    assert np.flatnonzero(~superseded(pa.array(["a"] * 5), times, place)).tolist() == [0]
-    assert np.flatnonzero(~superseded(pa.array(["a"] * 2), times[:2], place[:2])).tolist() == [0]
-    # One without a time of another address ends nothing.
-    times = pa.array([9, None, 3], pa.int64()).cast(TIMESTAMP)
-    assert np.flatnonzero(~superseded(pa.array(["a", "b", "a"]), times)).tolist() == [0, 1]
+@pytest.mark.parametrize(
+    ("addresses", "times", "places", "stay"),
+    [
+        ("abacba", [5, None, 9, None, None, 9], None, [3, 4, 5]),
+        ("", [], None, []),
+        # One without a time, ingested second, ends what was before; of those after it the latest time stays.
+        ("aaaaa", [9, None, 3, 5, 4], None, [3]),
+        ("aaaaa", [9, None, 3, 5, 4], [4, 3, 2, 1, 0], [0]),
+        ("aa", [9, None], [4, 3], [0]),
+        # One without a time of another address ends nothing.
+        ("aba", [9, None, 3], None, [0, 1]),
+    ],
+)
+def test_a_version_takes_the_place_of_those_before_unless_both_have_a_time_and_its_own_is_earlier(
+    addresses: str, times: list[int | None], places: list[int] | None, stay: list[int]
+) -> None:
+    urls = pa.record_batch({"url": pa.array(list(addresses), pa.string())})
+    prints = row_fingerprints(urls, ["url"]).view(np.uint64).reshape(-1, 2)
+    rows = np.arange(len(addresses))
+    place = np.array(places) if places else np.zeros(len(rows), np.int64)
+    latest_of = latest_rows(prints, _times(pa.array(times, pa.int64()).cast(TIMESTAMP)), place)
+    assert rows[latest_of == rows].tolist() == stay
 
 
 def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quern.indexes.catalog import Snapshot, Warehouse
-from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import _print_row as print_found
 from quern.pipelines.inspect.entities import entities_named
@@ -20,7 +20,7 @@ from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.schemas.settings import IngestSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
-from tests.jobs.pages.archived import http, put, warc
+from tests.jobs.pages.archived import http, put, read_pages, warc
 from tests.tables import publish
 
 HERE = "http://x.example/a"

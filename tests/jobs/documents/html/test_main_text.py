@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 from quern.jobs.documents.clean import Clean
-from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.jobs.pages.formats.rows import FileReject
 from quern.pipelines.evaluation.extraction import _averages, _counts
 from quern.schemas.settings import IngestSettings
+from tests.jobs.pages.archived import read_pages
 
 TESTS = Path(__file__).parents[3]
 CORPUS = TESTS / "corpus"

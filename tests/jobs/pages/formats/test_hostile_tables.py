@@ -14,8 +14,7 @@ import pytest
 
 from quern.jobs.pages.inputs import IngestError
 from quern.schemas.tables import NO_LOSS
-from tests.jobs.pages.archived import put, read, reasons
-from tests.jobs.pages.formats.test_tables_and_texts import documents
+from tests.jobs.pages.archived import documents, put, read, reasons
 
 ROW = "a,Grün ist gut\n"
 

@@ -7,24 +7,15 @@ import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from quern.jobs.documents.clean import Clean
 from quern.jobs.text.given_documents import MOST_METADATA
 from quern.schemas.settings import IngestSettings
-from quern.schemas.tables import PAGES
-from tests.jobs.pages.archived import put, read, reasons
-
-
-def documents(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The documents that `clean` makes of pages."""
-    batch = pa.RecordBatch.from_pylist(rows, schema=PAGES.schema).select(list(Clean.reads))
-    return [{**row, "metadata": dict(row["metadata"])} for row in Clean().apply(batch).rows.to_pylist()]
+from tests.jobs.pages.archived import documents, put, read, reasons
 
 
 def test_a_csv_with_its_own_names_makes_documents_and_keeps_what_it_does_not_know(tmp_path: Path) -> None:
