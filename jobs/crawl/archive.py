@@ -29,6 +29,7 @@ from quern.jobs.crawl.memory import Known
 Headers = Sequence[tuple[str, str]]
 _NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 _VERSION = "1.1"
+_STATUSES = frozenset(HTTPStatus)
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ class Exchange:
     headers: Headers  # Headers of the response.
     body: bytes  # Body, with its content coding.
     ip_address: str = ""  # Address that answered.
-    truncated: str = ""  # Why the body is not whole (WARC-Truncated); empty if it is.
 
 
 @dataclass(frozen=True)
@@ -89,41 +89,30 @@ class Archive:
         os.truncate(path, size)
         self._stream, self.file, self.size = path.open("ab"), file, size
 
-    def write(self, exchange: Exchange) -> Written:
-        """Append the response and its request."""
+    def write(self, exchange: Exchange, known: Known | None = None) -> Written:
+        """Append the response and its request; where `known` is given, a revisit: it was answered 304."""
         self._begin_file()
-        headers = self._http_headers(exchange)
+        headers = [(n, v) for n, v in exchange.headers if n.lower() not in ("transfer-encoding", "content-length")]
+        if exchange.status != HTTPStatus.NOT_MODIFIED:
+            headers.append(("Content-Length", str(len(exchange.body))))
+        phrase = HTTPStatus(exchange.status).phrase if exchange.status in _STATUSES else ""
         warc = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
-        if exchange.truncated:
-            warc["WARC-Truncated"] = exchange.truncated
+        if known:
+            warc |= {
+                "WARC-Profile": _NOT_MODIFIED,
+                "WARC-Refers-To": known.record_id,
+                "WARC-Refers-To-Target-URI": known.url,
+                "WARC-Refers-To-Date": known.fetched_at,
+                "WARC-Payload-Digest": known.digest,
+            }
         response = self._builder.create_warc_record(
             exchange.url,
-            "response",
-            payload=io.BytesIO(exchange.body),
-            length=len(exchange.body),
-            http_headers=headers,
+            "revisit" if known else "response",
+            payload=None if known else io.BytesIO(exchange.body),
+            length=None if known else len(exchange.body),
+            http_headers=StatusAndHeaders(f"{exchange.status} {phrase}".strip(), headers, protocol=exchange.protocol),
             warc_headers_dict=warc,
         )
-        return self._pair(exchange, response)
-
-    def write_unchanged(self, exchange: Exchange, known: Known) -> Written:
-        """Append the revisit of a page that was answered 304, and its request."""
-        self._begin_file()
-        warc = {
-            "WARC-Profile": _NOT_MODIFIED,
-            "WARC-Refers-To": known.record_id,
-            "WARC-Refers-To-Target-URI": known.url,
-            "WARC-Refers-To-Date": known.fetched_at,
-            "WARC-Payload-Digest": known.digest,
-        }
-        if exchange.ip_address:
-            warc["WARC-IP-Address"] = exchange.ip_address
-        revisit = self._builder.create_warc_record(
-            exchange.url, "revisit", http_headers=self._http_headers(exchange), warc_headers_dict=warc
-        )
-        return self._pair(exchange, revisit)
-
-    def _pair(self, exchange: Exchange, response: Any) -> Written:
         request = self._builder.create_warc_record(
             exchange.url,
             "request",
@@ -133,17 +122,6 @@ class Archive:
         self._count()
         named = response.rec_headers.get_header
         return Written(named("WARC-Record-ID"), named("WARC-Payload-Digest"), named("WARC-Date"))
-
-    def _http_headers(self, exchange: Exchange) -> Any:
-        left_out = ("transfer-encoding", "content-length")
-        kept = [(n, v) for n, v in exchange.headers if n.lower() not in left_out]
-        if exchange.status != HTTPStatus.NOT_MODIFIED:
-            kept.append(("Content-Length", str(len(exchange.body))))
-        try:
-            phrase = HTTPStatus(exchange.status).phrase
-        except ValueError:
-            phrase = ""
-        return StatusAndHeaders(f"{exchange.status} {phrase}".strip(), kept, protocol=exchange.protocol)
 
     def _begin_file(self) -> None:
         """Open the next file where there is none or it is full; each begins with a warcinfo record."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from quern.indexes.disk import raise_for
 from quern.jobs.crawl.plan import CrawlFolder, Status
@@ -30,19 +30,6 @@ class CrawlError(QuernError):
     """A crawl that cannot go on; the message says what to do."""
 
 
-class Runner(Protocol):
-    """Runs one crawl process."""
-
-    def start(self, number: int, quota: int) -> None:
-        """Start process `number`, which may have fetched `quota` pages before it ends (0: no limit)."""
-
-    def exit_code(self) -> int | None:
-        """How it ended; null while it runs."""
-
-    def stop(self) -> None:
-        """End it: what it fetched is saved."""
-
-
 class ProcessRunner:
     """Runs a crawl process as a child of this one."""
 
@@ -51,7 +38,7 @@ class ProcessRunner:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, number: int, quota: int) -> None:
-        """Start process `number`."""
+        """Start process `number`, which may have fetched `quota` pages before it ends (0: no limit)."""
         places = (self._folder.root, self._folder.warc, self._folder.memory)
         command = [sys.executable, "-m", "quern.jobs.crawl.worker", *map(str, places), str(number), str(quota)]
         paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
@@ -101,6 +88,9 @@ class ActorRunner:
     def stop(self) -> None:
         """End it."""
         self._ray.get(self._actor.stop.remote())
+
+
+Runner = ProcessRunner | ActorRunner
 
 
 @dataclass
@@ -165,29 +155,24 @@ class Fleet:
         member.crashes += 1
         member.status = Status(ended="quota", queued=1)
         if member.crashes >= _CRASHES:
-            raise CrawlError(f"crawl process {member.number} ended with code {code}: {self._last_line(member)}")
-
-    def _last_line(self, member: _Member) -> str:
-        path = self._folder.log(member.number)
-        lines = path.read_text("utf-8", "replace").strip().splitlines() if path.exists() else []
-        return f"{lines[-1][:300] if lines else 'it said nothing'} ({path})"
+            log = self._folder.log(member.number)
+            lines = log.read_text("utf-8", "replace").strip().splitlines() if log.exists() else []
+            last = lines[-1][:300] if lines else "it said nothing"
+            raise CrawlError(f"crawl process {member.number} ended with code {code}: {last} ({log})")
 
     def _start_next(self) -> bool:
         """Start the processes that have something to do; returns whether any runs."""
-        waiting = [m for m in self._members if not m.running and self._has_work(m)]
+        waiting: list[_Member] = []
+        for member in self._members if time.time() < self._ends else ():
+            left_over = member.status.ended in ("quota", "stopped") and member.status.queued > 0
+            if not member.running and (left_over or self._folder.to_hand_over(member.number)):
+                waiting.append(member)
         for place, member in enumerate(waiting):
             member.quota = self._allowance(member, len(waiting) - place)
-            if member.quota < 0:
-                continue
-            member.runner.start(member.number, member.quota)
-            member.running = True
+            if member.quota >= 0:
+                member.runner.start(member.number, member.quota)
+                member.running = True
         return any(m.running for m in self._members)
-
-    def _has_work(self, member: _Member) -> bool:
-        if time.time() >= self._ends:
-            return False
-        left_over = member.status.ended in ("quota", "stopped") and member.status.queued > 0
-        return left_over or bool(self._folder.to_hand_over(member.number))
 
     def _allowance(self, member: _Member, sharers: int) -> int:
         """Pages that `member` may have fetched when it ends: its own, and a share of what is left of the limit.

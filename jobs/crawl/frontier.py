@@ -10,13 +10,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from quern.jobs.crawl.databases import read_only
-from quern.jobs.crawl.memory import PAGES, Known
+from quern.jobs.crawl.memory import PAGES, Known, read_only
 from quern.jobs.crawl.urls import Address
 
 # A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.
@@ -52,6 +52,9 @@ class State(IntEnum):
     LOST = 6  # a row of `rejects` says why
     DENIED = 7  # robots.txt
     READ = 8  # a sitemap
+
+
+FETCHED: Final = (State.FETCHED, State.UNCHANGED)
 
 
 class Kind(IntEnum):
@@ -156,12 +159,15 @@ class Frontier:
 
     def queue(self, host: str, after: int, most: int) -> list[Entry]:
         """The next `most` queued addresses of `host` whose `id` is above `after`, in the order they were found."""
-        rows = self._sql.execute(
-            "SELECT id, key, url, host, depth, hops, kind, attempts FROM urls "
-            "WHERE state = 0 AND host = ? AND id > ? ORDER BY id LIMIT ?",
-            (host, after, most),
-        )
-        return [_entry(row) for row in rows]
+        return self._entries("state = 0 AND host = ? AND id > ? ORDER BY id LIMIT ?", (host, after, most))
+
+    def _entries(self, where: str, values: tuple[str | int, ...]) -> list[Entry]:
+        columns = "id, key, url, host, depth, hops, kind, attempts"
+        rows = self._sql.execute(f"SELECT {columns} FROM urls WHERE {where}", values)  # noqa: S608 - no text of others
+        return [
+            Entry(id_, key, url, host, depth, hops, Kind(kind), attempts)
+            for id_, key, url, host, depth, hops, kind, attempts in rows
+        ]
 
     def settle(self, entry: Entry, state: State, target: Address | None = None) -> None:
         """Take an address off the queue."""
@@ -171,6 +177,9 @@ class Frontier:
         )
         self.counts[State.QUEUED] -= done.rowcount
         self.counts[state] += done.rowcount
+        if state in FETCHED:
+            count = "INSERT INTO hosts VALUES(?, 1) ON CONFLICT DO UPDATE SET fetched = fetched + 1"
+            self._sql.execute(count, (entry.host,))
 
     def count_attempt(self, entry: Entry) -> None:
         """Remember a request made in vain."""
@@ -188,12 +197,9 @@ class Frontier:
             key = found[0]
         return False
 
-    def foreign(self, most: int = 100_000) -> list[Entry]:
-        """Addresses of other processes' hosts that were not yet handed over."""
-        rows = self._sql.execute(
-            "SELECT id, key, url, host, depth, hops, kind, attempts FROM urls WHERE state = 1 LIMIT ?", (most,)
-        )
-        return [_entry(row) for row in rows]
+    def foreign(self) -> list[Entry]:
+        """The next addresses of other processes' hosts that were not yet handed over."""
+        return self._entries("state = 1 LIMIT 100000", ())
 
     def mark_handed_over(self, ids: Iterable[int]) -> None:
         """Remember that foreign addresses were handed over."""
@@ -207,10 +213,6 @@ class Frontier:
         """Pages fetched of a host."""
         found = self._sql.execute("SELECT fetched FROM hosts WHERE host = ?", (host,)).fetchone()
         return int(found[0]) if found else 0
-
-    def count_fetched(self, host: str) -> None:
-        """Count a page of a host."""
-        self._sql.execute("INSERT INTO hosts VALUES(?, 1) ON CONFLICT DO UPDATE SET fetched = fetched + 1", (host,))
 
     def robots(self, origin: str, newer_than: float) -> tuple[bytes, str] | None:
         """Body and failure of an origin's robots.txt that was fetched after `newer_than` (seconds of the epoch)."""
@@ -243,24 +245,13 @@ class Frontier:
             self.reject(url, reason, detail)
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
-    id_, key, url, host, depth, hops, kind, attempts = row
-    return Entry(id_, key, url, host, depth, hops, Kind(kind), attempts)
-
-
 def reject_rows(path: Path) -> Iterator[tuple[str, str, str]]:
     """The rejects (key, reason, detail) of a frontier, in order."""
-    connection = read_only(path)
-    try:
+    with closing(read_only(path)) as connection:
         yield from connection.execute("SELECT key, reason, detail FROM rejects ORDER BY key, reason")
-    finally:
-        connection.close()
 
 
 def refusal_counts(path: Path) -> dict[str, int]:
     """How many links were not followed, by reason."""
-    connection = read_only(path)
-    try:
+    with closing(read_only(path)) as connection:
         return dict(connection.execute("SELECT reason, sum(count) FROM refusals GROUP BY reason"))
-    finally:
-        connection.close()

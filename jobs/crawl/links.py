@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urljoin
 
 import lxml.etree
 
-from quern.jobs.crawl.robots import AGENT, directives
-
+AGENT: Final = "quern"
 _REFRESH: Final = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
 # More links than this on one page are those of a trap or of spam.
 MOST_LINKS: Final = 10_000
 _TAGS: Final = ("a", "area", "link", "meta", "base")
+# Directives with a value after a colon.
+_VALUED: Final = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _SKIPPED: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:", "sms:", "whatsapp:")
 
 
@@ -31,17 +33,20 @@ class PageLinks:
 
 def page_links(body: bytes, url: str, encoding: str | None) -> PageLinks:
     """Links and directives of the HTML page `body`, which was fetched from `url`."""
-    found, seen, base, contents = PageLinks(), dict[str, None](), url, []
+    found, seen, base, contents = PageLinks(), dict[str, None](), url, list[str]()
     root = _parsed(body, encoding)
     for element in root.iter(*_TAGS) if root is not None else ():
+        content, href = element.get("content") or "", (element.get("href") or "").strip()
         if element.tag == "meta":
-            contents += _robots_content(element)
-            href = _refresh(element)
+            if (element.get("name") or "").lower() in ("robots", AGENT):
+                contents.append(content)
+            refresh = (element.get("http-equiv") or "").lower() == "refresh" and _REFRESH.match(content)
+            href = refresh[1] if refresh else ""
         elif element.tag == "base":
             base = _joined(url, element.get("href") or "") or url if base == url else base
             continue
-        else:
-            href = _href(element, found)
+        elif href:
+            href = _followed(element, href, found)
         if not href:
             continue
         absolute = _joined(base, href)
@@ -66,29 +71,15 @@ def _parsed(body: bytes, encoding: str | None) -> Any:
     return None
 
 
-def _href(element: Any, found: PageLinks) -> str:
-    href = (element.get("href") or "").strip()
+def _followed(element: Any, href: str, found: PageLinks) -> str:
+    """`href` of a link that may be followed, else nothing."""
     relations = (element.get("rel") or "").lower().split()
     if element.tag == "link":
         return href if {"canonical", "next", "prev"} & set(relations) else ""
-    if not href or href.lower().startswith(_SKIPPED):
+    if href.lower().startswith(_SKIPPED):
         return ""
-    if "nofollow" in relations:
-        found.nofollow += 1
-        return ""
-    return href
-
-
-def _robots_content(element: Any) -> list[str]:
-    return [element.get("content") or ""] if (element.get("name") or "").lower() in ("robots", AGENT) else []
-
-
-def _refresh(element: Any) -> str:
-    """The address that a meta refresh leads to."""
-    if (element.get("http-equiv") or "").lower() != "refresh":
-        return ""
-    match = _REFRESH.match(element.get("content") or "")
-    return match[1] if match else ""
+    found.nofollow += "nofollow" in relations
+    return "" if "nofollow" in relations else href
 
 
 def _joined(base: str, href: str) -> str | None:
@@ -96,3 +87,22 @@ def _joined(base: str, href: str) -> str | None:
         return urljoin(base, href)
     except ValueError:
         return None
+
+
+def directives(values: Iterable[str]) -> frozenset[str]:
+    """The directives for every crawler, or for this one, among contents of X-Robots-Tag or meta robots.
+
+    An X-Robots-Tag may begin with the name of the crawler it is for (`otherbot: noindex, nofollow`); one for another
+    crawler does not count. `none` stands for both noindex and nofollow.
+    """
+    found: set[str] = set()
+    for value in values:
+        ours = True
+        for part in value.lower().split(","):
+            name, colon, rest = part.strip().partition(":")
+            if colon and name.strip() not in _VALUED:
+                ours = name.strip() == AGENT
+                part = rest
+            if ours:
+                found.add(part.strip())
+    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)

@@ -1,4 +1,4 @@
-"""What is remembered of pages that were fetched: in the frontier of a crawl, and of all crawls before in one file."""
+"""What a crawl and those before it remember of fetched pages, and how damage to such databases is noticed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import logging
 import sqlite3
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-
-from quern.jobs.crawl.databases import damage_of, is_damage, read_only
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +25,39 @@ _ADD: Final = """\
 INSERT OR REPLACE INTO pages(key, url, etag, last_modified, digest, record_id, fetched_at, links)
   SELECT key, url, etag, last_modified, digest, record_id, fetched_at, links FROM crawl.pages
 """
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """A database, open for reading."""
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether a database is no longer as it was written; other faults are of the disk.
+
+    What is asked of one is ours, so that an error in it comes of a file that was cut before its tables. An error
+    without a code is Python's, of a text that is none.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_OK)
+
+
+def damage_of(path: Path) -> str:
+    """What is wrong with the structure of a database, all of which is read; empty where nothing is.
+
+    Rows out of order and indexes that say other than their table are found too, in some three seconds of a million
+    addresses.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except UnicodeDecodeError as error:  # SQLite's own message quotes the bytes that it stumbles over.
+        return f"not readable: {error}"
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return str(error)
+    return "" if found == "ok" else str(found).partition("\n")[0]
 
 
 @dataclass(frozen=True)
@@ -47,13 +79,6 @@ class Known:
         links = zlib.compress(json.dumps(self.links).encode(), 1)
         return self.key, self.url, self.etag, self.last_modified, self.digest, self.record_id, self.fetched_at, links
 
-    @classmethod
-    def of_row(cls, row: tuple[Any, ...]) -> Known:
-        """What a row of `PAGES` tells."""
-        key, url, etag, last_modified, digest, record_id, fetched_at, links = row
-        followed = tuple(json.loads(zlib.decompress(links)))
-        return cls(key, url, etag, last_modified, digest, record_id, fetched_at, followed)
-
 
 class Memory:
     """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages.
@@ -71,7 +96,7 @@ class Memory:
             return None
         try:
             row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
-            return None if row is None else Known.of_row(row)
+            return None if row is None else replace(Known(*row), links=tuple(json.loads(zlib.decompress(row[-1]))))
         except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
             if isinstance(error, sqlite3.Error) and not is_damage(error):
                 raise
@@ -110,15 +135,12 @@ def _add(memory: Path, frontiers: Sequence[Path]) -> None:
     # SQLite adds rows to some damaged files without a word, and reads them no more.
     if memory.exists() and (damage := damage_of(memory)):
         raise sqlite3.DatabaseError(damage)
-    connection = sqlite3.connect(memory, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(memory, isolation_level=None)) as connection:
         connection.execute(PAGES)
         for path in frontiers:
             connection.execute("ATTACH ? AS crawl", (str(path),))
             connection.execute(_ADD)
             connection.execute("DETACH crawl")
-    finally:
-        connection.close()
 
 
 def _remove(database: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from pydantic import BaseModel
 
 from quern.indexes.checksums import DamagedError
 from quern.indexes.storage import write_text
-from quern.jobs.crawl.databases import damage_of
+from quern.jobs.crawl.memory import damage_of
 from quern.schemas.settings import CrawlSettings
 
 
@@ -105,7 +104,7 @@ class CrawlFolder:
 
     def to_hand_over(self, worker: int) -> list[Path]:
         """Files in the inbox of a process, oldest first."""
-        return sorted(self.inbox(worker).glob("*.json"))
+        return sorted(self.inbox(worker).glob("[0-9]*.json"))
 
 
 class Status(BaseModel):
@@ -115,16 +114,9 @@ class Status(BaseModel):
     unchanged: int = 0  # Pages answered 304.
     queued: int = 0  # Addresses in the queue.
     lost: int = 0  # Addresses with a row in rejects.
-    denied: int = 0  # Addresses that robots.txt keeps out.
-    bytes: int = 0  # Bytes of its archive files.
     ended: str = ""  # Why it ended: `finished`, `quota`, `seconds`, `stopped`; empty while it runs.
 
 
 def write_message(folder: CrawlFolder, sender: int, receiver: int, number: int, rows: list[list[Any]]) -> None:
     """Put addresses (url, depth, hops, kind) into the inbox of a process, in one step."""
-    inbox = folder.inbox(receiver)
-    inbox.mkdir(parents=True, exist_ok=True)
-    path = inbox / f"{number:020d}-{sender}.json"
-    temporary = path.with_suffix(f".tmp{os.getpid()}")
-    temporary.write_text(json.dumps(rows), "utf-8")
-    temporary.replace(path)
+    write_text(folder.inbox(receiver) / f"{number:020d}-{sender}.json", json.dumps(rows))

@@ -1,13 +1,24 @@
-"""Robots rules: robots.txt (RFC 9309, with crawl-delay) through Protego, and the directives of a page."""
+"""What a site tells crawlers beside its pages: robots.txt (RFC 9309, with crawl-delay), through Protego, and sitemaps.
+
+A sitemap (sitemaps.org protocol) lists addresses as XML or as text, or is an index of more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from quern.jobs.crawl.urls import joined
+import lxml.etree
+from protego import Protego
+from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
 
-AGENT: Final = "quern"
+from quern.jobs.crawl.links import AGENT
+from quern.jobs.crawl.urls import joined
+from quern.jobs.pages.formats.http_messages import inflate
+from quern.jobs.pages.formats.packed import GZIP_MAGIC
+
+INDEX_DEPTH: Final = 3
 # What must at least be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored.
 MOST_BYTES: Final = 512_000
 
@@ -22,10 +33,6 @@ class RobotsPolicy:
     """
 
     def __init__(self, body: bytes = b"", failure: str = "", origin: str = "") -> None:
-        # Directives of pages are read where nothing is crawled, and these may not be installed.
-        from protego import Protego
-        from scrapy.utils.sitemap import sitemap_urls_from_robots
-
         self.failure = failure
         text = body[:MOST_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
         self._rules = Protego.parse(text)
@@ -40,25 +47,52 @@ class RobotsPolicy:
         return bool(self._rules.can_fetch(url, AGENT))
 
 
-def directives(values: Iterable[str]) -> frozenset[str]:
-    """The directives for every crawler, or for this one, among contents of X-Robots-Tag or meta robots.
+class SitemapError(ValueError):
+    """A sitemap that cannot be read.
 
-    An X-Robots-Tag may begin with the name of the crawler it is for (`otherbot: noindex, nofollow`); one for another
-    crawler does not count. `none` stands for both noindex and nofollow.
+    Attributes:
+        reason: Reason code of the reject.
     """
-    found: set[str] = set()
-    for value in values:
-        ours = True
-        for part in value.lower().split(","):
-            name, colon, rest = part.strip().partition(":")
-            if colon and name.strip() not in _VALUED:
-                ours = name.strip() == AGENT
-                part = rest
-            if ours:
-                found.add(part.strip())
-    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
-_VALUED: Final = frozenset(
-    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
-)  # directives with a value after a colon
+@dataclass(frozen=True)
+class SitemapLinks:
+    """What a sitemap lists."""
+
+    pages: tuple[str, ...] = ()  # Addresses of pages.
+    sitemaps: tuple[str, ...] = ()  # Addresses of further sitemaps, of an index.
+    cut: bool = False  # Whether there were more than the limit.
+
+
+def read_sitemap(body: bytes, most_urls: int, most_bytes: int) -> SitemapLinks:
+    """The first `most_urls` addresses of a sitemap; gzip is undone up to `most_bytes`.
+
+    Raises:
+        SitemapError: `too_large` or `not_a_sitemap`.
+    """
+    if body.startswith(GZIP_MAGIC):
+        try:
+            body = inflate(body, "gzip", most_bytes)
+        except ValueError as error:
+            raise SitemapError("not_a_sitemap", f"gzip: {error}") from None
+    if len(body) > most_bytes:
+        raise SitemapError("too_large", f"the sitemap has more than {most_bytes} bytes (crawl.sitemap_bytes)")
+    if not body.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
+        lines = (line.strip() for line in body.decode("utf-8", "replace").splitlines())
+        urls = [line for line in lines if line.startswith(("http://", "https://"))]
+        if not urls:
+            raise SitemapError("not_a_sitemap", "neither XML nor a list of addresses")
+        return SitemapLinks(tuple(urls[:most_urls]), (), len(urls) > most_urls)
+    try:
+        sitemap = Sitemap(body)
+        urls = [row["loc"] for row in islice(sitemap, most_urls + 1)]
+    except (lxml.etree.LxmlError, StopIteration, ValueError) as error:
+        raise SitemapError("not_a_sitemap", f"no sitemap can be read: {error}") from None
+    if sitemap.type not in ("urlset", "sitemapindex"):
+        raise SitemapError("not_a_sitemap", f"the document is a {str(sitemap.type)[:40]!r}, not a sitemap")
+    some, cut = tuple(urls[:most_urls]), len(urls) > most_urls
+    return SitemapLinks(some, (), cut) if sitemap.type == "urlset" else SitemapLinks((), some, cut)

@@ -14,7 +14,7 @@ import itertools
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -140,35 +140,54 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
             if request is not None:
                 self._active += 1
                 host.active += 1
-                host.due = now + self._delay(host)
+                slot = self._crawler.engine.downloader.slots.get(host.name)
+                delay: float = max(slot.delay if slot else self._settings.delay, host.crawl_delay)
+                if slot:
+                    slot.delay = delay
+                host.due = now + delay
             self._list(host)
             if request is not None:
                 return request
-        if self._heap:
-            self._call_at(self._heap[0][0])
+        if self._heap and not now < self._wake_at <= self._heap[0][0]:
+            self._wake_at = self._heap[0][0]
+
+            from twisted.internet import reactor
+
+            def ask_again() -> None:
+                slot = self._crawler.engine._slot  # Scrapy has no public call for "look at the scheduler now".
+                if slot is not None and not slot.closing:
+                    slot.nextcall.schedule()
+
+            reactor.callLater(max(0.0, self._wake_at - now), ask_again)
         return None
 
     def _request_of(self, host: HostQueue, now: float) -> Request | None:
         if host.urgent:
             return host.urgent.popleft()
-        while (entry := self._next_entry(host, now)) is not None:
+        while True:
+            if host.retries and host.retries[0][0] <= now and not host.awaiting:
+                entry = heapq.heappop(host.retries)[2]
+            elif self._refilled(host):
+                entry = host.pending.popleft()
+            else:
+                return None
             address = self._state.parse(entry.url)
-            policy = self._policy(address.origin)
+            policy = self._policies.get(address.origin)
             if policy is None:
-                host.pending.appendleft(entry)
-                host.awaiting.add(address.origin)
-                return self._spider.robots_request(address.origin, host.name)
+                # RFC 9309, section 2.4: not from a cache for more than a day.
+                stored = self._state.frontier.robots(address.origin, time.time() - 86_400)
+                if stored is None:
+                    host.pending.appendleft(entry)
+                    host.awaiting.add(address.origin)
+                    return self._spider.robots_request(address.origin, host.name)
+                policy = self._policies[address.origin] = RobotsPolicy(*stored, origin=address.origin)
+                if len(self._policies) > 20_000:
+                    self._policies.popitem(last=False)
             if self._admits(entry, address, policy, host):
                 if entry.kind is Kind.PAGE:
                     host.active_pages += 1
                     self._active_pages += 1
                 return self._spider.entry_request(entry, host.crawl_delay)
-        return None
-
-    def _next_entry(self, host: HostQueue, now: float) -> Entry | None:
-        if host.retries and host.retries[0][0] <= now and not host.awaiting:
-            return heapq.heappop(host.retries)[2]
-        return host.pending.popleft() if self._refilled(host) else None
 
     def _admits(self, entry: Entry, address: Address, policy: RobotsPolicy, host: HostQueue) -> bool:
         """Whether the rules let `entry` be fetched; settles it if not."""
@@ -190,39 +209,18 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
             return True
         return False
 
-    def _policy(self, origin: str) -> RobotsPolicy | None:
-        """The rules of an origin, from memory or the frontier; None if they must be fetched."""
-        found = self._policies.get(origin)
-        if found is None:
-            # RFC 9309, section 2.4: not from a cache for more than a day
-            stored = self._state.frontier.robots(origin, time.time() - 86_400)
-            if stored is None:
-                return None
-            found = self._policies[origin] = RobotsPolicy(*stored, origin=origin)
-            if len(self._policies) > 20_000:
-                self._policies.popitem(last=False)
-        return found
-
-    def _delay(self, host: HostQueue) -> float:
-        slot = self._crawler.engine.downloader.slots.get(host.name)
-        delay: float = max(slot.delay if slot else self._settings.delay, host.crawl_delay)
-        if slot:
-            slot.delay = delay
-        return delay
-
     def enqueue_request(self, request: Request) -> bool:
         """Take back a request that Scrapy's retry middleware wants to be made again."""
         host = self._hosts[request.meta["host"]]
         wait = self._spider.retry_wait(request)
-        if request.meta.get("pauses"):
-            host.due = max(host.due, time.monotonic() + wait)
         entry: Entry | None = request.meta.get("entry")
+        if entry is None or request.meta.get("pauses"):
+            self.pause(host.name, wait)
         if entry is None:
-            host.due = max(host.due, time.monotonic() + wait)
             host.urgent.append(request)
         else:
             self._state.frontier.count_attempt(entry)
-            again = Entry(**{**vars(entry), "attempts": entry.attempts + 1})
+            again = replace(entry, attempts=entry.attempts + 1)
             heapq.heappush(host.retries, (time.monotonic() + wait, next(self._order), again))
         self.left(request, host.name)
         return True
@@ -261,19 +259,3 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
         """Go on with a host whose robots.txt was awaited."""
         self._hosts[name].awaiting.discard(origin)
         self._policies.pop(origin, None)
-
-    def _call_at(self, at: float) -> None:
-        """Have the engine ask again at the monotonic time `at`."""
-        now = time.monotonic()
-        if now < self._wake_at <= at:
-            return
-        self._wake_at = at
-
-        from twisted.internet import reactor
-
-        reactor.callLater(max(0.0, at - now), self._ask_again)
-
-    def _ask_again(self) -> None:
-        slot = self._crawler.engine._slot  # Scrapy has no public call for "look at the scheduler now"
-        if slot is not None and not slot.closing:
-            slot.nextcall.schedule()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -24,16 +25,15 @@ from scrapy.exceptions import (
     StopDownload,
 )
 
-from quern.jobs.crawl.addresses import ForbiddenAddressError, refusals
 from quern.jobs.crawl.archive import Exchange, Headers
+from quern.jobs.crawl.download import PAUSING, ForbiddenAddressError, refused_address
 from quern.jobs.crawl.frontier import Entry, Kind, State
-from quern.jobs.crawl.links import PageLinks, page_links
+from quern.jobs.crawl.links import PageLinks, directives, page_links
 from quern.jobs.crawl.memory import Known
-from quern.jobs.crawl.middlewares import PAUSING
-from quern.jobs.crawl.robots import RobotsPolicy, directives
-from quern.jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
+from quern.jobs.crawl.robots import INDEX_DEPTH, RobotsPolicy, SitemapError, SitemapLinks, read_sitemap
 from quern.jobs.crawl.state import end_process
 from quern.jobs.crawl.urls import Address, BadAddressError, joined
+from quern.jobs.pages.formats.http_messages import content_type
 
 if TYPE_CHECKING:
     from quern.jobs.crawl.scheduler import FrontierScheduler
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_FLUSH_BYTES: Final = 16 << 20
 _NONE: Final = {"pages": "no page", "images": "no picture"}
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _GONE: Final = frozenset({404, 410})
@@ -65,12 +66,6 @@ class PageSpider(Spider):  # type: ignore[misc]
         crawler.signals.connect(spider.on_headers, signals.headers_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
-
-    async def start(self) -> AsyncIterator[Any]:
-        """Nothing: the frontier holds the seeds."""
-        nothing: tuple[Request, ...] = ()
-        for request in nothing:
-            yield request
 
     def closed(self, reason: str) -> None:
         """Remember why Scrapy closed the spider."""
@@ -122,41 +117,45 @@ class PageSpider(Spider):  # type: ignore[misc]
     def on_headers(self, headers: Any, request: Request) -> None:
         """Stop a download whose header says that it is not what is looked for."""
         entry: Entry | None = request.meta.get("entry")
-        kind = media_type(headers)
-        if entry is not None and entry.kind is Kind.PAGE and kind and not self._is_accepted(kind):
+        kind = _content_type(headers)[0]
+        if entry is None or entry.kind is not Kind.PAGE or not kind:
+            return
+        # A drawing may hold scripts, and is no picture.
+        picture = kind.startswith("image/") and not kind.startswith("image/svg")
+        if not (picture if self.state.plan.accepts == "images" else kind in _HTML):
             raise StopDownload(fail=False)
 
-    def _is_accepted(self, kind: str) -> bool:
-        """Whether a media type is one of what the crawl fetches; a drawing may hold scripts, and is no picture."""
-        if self.state.plan.accepts == "images":
-            return kind.startswith("image/") and not kind.startswith("image/svg")
-        return kind in _HTML
+    @contextmanager
+    def _contain(self, request: Request, lose: Callable[[str], None]) -> Iterator[None]:
+        """Pass what goes wrong with an answer on to `lose`: whatever one page does, the others must come through.
+
+        A fault of the machine is none of the page, and ends the process.
+        """
+        try:
+            yield
+        except (OSError, MemoryError, sqlite3.Error) as error:
+            end_process(error)
+        except Exception as error:  # noqa: BLE001 - a page may break any part
+            log.warning("url=%s error=%r", request.url, error)
+            lose(f"{type(error).__name__}: {error}")
 
     # ---- robots.txt
 
     def on_robots(self, response: Any) -> None:
         """Keep the rules of an origin (RFC 9309, section 2.3.1)."""
-        try:
-            self._robots(response)
-        except (OSError, MemoryError, sqlite3.Error) as error:
-            end_process(error)  # a fault of the machine is none of the host
-        except Exception as error:  # noqa: BLE001 - a host whose rules cannot be read is not crawled, and the crawl goes on
-            log.warning("url=%s error=%r", response.url, error)
-            self._keep_rules(response.request, b"", f"crawl_failed: robots.txt: {type(error).__name__}: {error}")
-
-    def _robots(self, response: Any) -> None:
-        meta, status = response.meta, response.status
-        if status in _REDIRECTS and meta["hops"] < self.limits.max_redirects:
-            target = self._target(response)
-            if target is not None and self.state.scope.permits_port(target.port):
-                again = self.robots_request(meta["origin"], meta["host"], target.url, meta["hops"] + 1)
-                self.scheduler.ask_first(again)
-                self.scheduler.left(response.request, meta["host"])
-                return
-        failure = ""
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-            failure = f"robots_unreachable: robots.txt was answered with status {status}"
-        self._keep_rules(response.request, response.body if status == HTTPStatus.OK else b"", failure)
+        request, meta, status = response.request, response.meta, response.status
+        with self._contain(request, lambda why: self._keep_rules(request, b"", f"crawl_failed: robots.txt: {why}")):
+            if status in _REDIRECTS and meta["hops"] < self.limits.max_redirects:
+                target = self._target(response)
+                if target is not None and self.state.scope.permits_port(target.port):
+                    again = self.robots_request(meta["origin"], meta["host"], target.url, meta["hops"] + 1)
+                    self.scheduler.ask_first(again)
+                    self.scheduler.left(request, meta["host"])
+                    return
+            failure = ""
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+                failure = f"robots_unreachable: robots.txt was answered with status {status}"
+            self._keep_rules(request, response.body if status == HTTPStatus.OK else b"", failure)
 
     def on_robots_failure(self, failure: Any) -> None:
         """An origin whose robots.txt cannot be had is not crawled."""
@@ -180,16 +179,11 @@ class PageSpider(Spider):  # type: ignore[misc]
     def on_page(self, response: Any) -> None:
         """Settle a page that was answered."""
         entry: Entry = response.meta["entry"]
-        try:
+        with self._contain(response.request, lambda why: self.state.lose(entry, "crawl_failed", why)):
             self._page(entry, response)
-        except (OSError, MemoryError, sqlite3.Error) as error:
-            end_process(error)  # a fault of the machine is none of the page
-        except Exception as error:  # noqa: BLE001 - whatever one page does, the others must come through
-            log.warning("url=%s error=%r", entry.url, error)
-            self.state.lose(entry, "crawl_failed", f"{type(error).__name__}: {error}")
-        finally:
-            self.scheduler.left(response.request, entry.host)
-        self.state.save_if_large()
+        self.scheduler.left(response.request, entry.host)
+        if self.state.archive.pending > _FLUSH_BYTES:
+            self.save()
 
     def _page(self, entry: Entry, response: Any) -> None:
         status = response.status
@@ -202,9 +196,9 @@ class PageSpider(Spider):  # type: ignore[misc]
         else:
             self.scheduler.fetched(entry.host, page=status in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED))
         if status == HTTPStatus.NOT_MODIFIED and known is not None and response.meta["conditional"]:
-            self.state.archive.write_unchanged(exchange(response.request, raw), known)
+            self.state.archive.write(exchange(response.request, raw), known)
             self.state.frontier.keep_page(known)
-            self._settle_fetched(entry, State.UNCHANGED)
+            self.state.frontier.settle(entry, State.UNCHANGED)
             self.scheduler.wake(self.state.follow(known.links, entry.depth + 1))
         elif status in _REDIRECTS and response.headers.get("Location"):
             self._redirected(entry, response)
@@ -214,15 +208,14 @@ class PageSpider(Spider):  # type: ignore[misc]
                 self.state.archive.write(exchange(response.request, raw))
             self.state.lose(entry, "http_status", f"status {status}")
         elif "download_stopped" in response.flags:
-            self.state.lose(
-                entry, "content_type", f"{media_type(response.headers)[:100]} is {_NONE[self.state.plan.accepts]}"
-            )
+            kind = _content_type(response.headers)[0][:100]
+            self.state.lose(entry, "content_type", f"{kind} is {_NONE[self.state.plan.accepts]}")
         else:
             self._fetched(entry, response, raw)
 
     def _fetched(self, entry: Entry, response: Any, raw: Any) -> None:
-        url, charset = self.state.parse(entry.url).url, _charset(response.headers)
-        pages = self.state.plan.accepts == "pages"
+        url, charset = self.state.parse(entry.url).url, _content_type(response.headers)[1]
+        pages, frontier = self.state.plan.accepts == "pages", self.state.frontier
         said = page_links(response.body, url, charset) if pages else PageLinks()
         rules = said.directives | directives(v.decode("latin-1") for v in response.headers.getlist("X-Robots-Tag"))
         links = [] if "nofollow" in rules else said.links
@@ -230,23 +223,18 @@ class PageSpider(Spider):  # type: ignore[misc]
             self.state.lose(entry, "noindex", "the page asks not to be indexed")
         else:
             written = self.state.archive.write(exchange(response.request, raw))
-            validators = (_header(raw, "ETag"), _header(raw, "Last-Modified"))
+            sent = (raw.headers.get(name) for name in ("ETag", "Last-Modified"))
+            etag, last_modified = (value.decode("latin-1") if value else None for value in sent)
             # Its links are needed when it is found unchanged, which only validators can tell.
-            kept = tuple(links) if any(validators) else ()
-            known = Known(entry.key, entry.url, *validators, written.digest, written.record_id, written.date, kept)
-            self.state.frontier.keep_page(known)
-            self._settle_fetched(entry, State.FETCHED)
-        unfollowed = len(said.links) - len(links)
-        frontier = self.state.frontier
-        for _ in range(said.nofollow + unfollowed):
-            frontier.refuse("nofollow", entry.host)
-        for _ in range(said.malformed):
-            frontier.refuse("malformed", entry.host)
+            kept = tuple(links) if etag or last_modified else ()
+            place = (written.digest, written.record_id, written.date)
+            frontier.keep_page(Known(entry.key, entry.url, etag, last_modified, *place, kept))
+            frontier.settle(entry, State.FETCHED)
+        unfollowed = said.nofollow + len(said.links) - len(links)
+        for reason, count in (("nofollow", unfollowed), ("malformed", said.malformed)):
+            for _ in range(count):
+                frontier.refuse(reason, entry.host)
         self.scheduler.wake(self.state.follow(links, entry.depth + 1))
-
-    def _settle_fetched(self, entry: Entry, state: State) -> None:
-        self.state.frontier.settle(entry, state)
-        self.state.frontier.count_fetched(entry.host)
 
     def _redirected(self, entry: Entry, response: Any) -> None:
         target = self._target(response)
@@ -288,30 +276,25 @@ class PageSpider(Spider):  # type: ignore[misc]
         """Queue what a sitemap lists."""
         entry: Entry = response.meta["entry"]
         response.meta.pop("raw", None)
-        try:
+        with self._contain(response.request, lambda why: self.state.lose(entry, "crawl_failed", f"sitemap: {why}")):
             if response.status in _REDIRECTS and response.headers.get("Location"):
                 self._redirected(entry, response)
             elif response.status != HTTPStatus.OK:
                 self._no_sitemap(entry, "http_status", f"status {response.status}")
             else:
-                settings = self.limits
-                listed = read_sitemap(response.body, settings.sitemap_urls, settings.sitemap_bytes)
+                try:
+                    listed = read_sitemap(response.body, self.limits.sitemap_urls, self.limits.sitemap_bytes)
+                except SitemapError as error:
+                    self._no_sitemap(entry, error.reason, str(error))
+                    listed = SitemapLinks()
                 if listed.cut:
-                    more = f"more than {settings.sitemap_urls} addresses (crawl.sitemap_urls)"
+                    more = f"more than {self.limits.sitemap_urls} addresses (crawl.sitemap_urls)"
                     self.state.frontier.reject(entry.url, "sitemap_cut", more)
                 if entry.hops < INDEX_DEPTH:
                     self._add_sitemaps([joined(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
                 self.state.frontier.settle(entry, State.READ)
                 self.scheduler.wake(self.state.follow((joined(entry.url, url) for url in listed.pages), 0))
-        except SitemapError as error:
-            self._no_sitemap(entry, error.reason, str(error))
-        except (OSError, MemoryError, sqlite3.Error) as error:
-            end_process(error)
-        except Exception as error:  # noqa: BLE001 - as for pages
-            log.warning("url=%s error=%r", entry.url, error)
-            self.state.lose(entry, "crawl_failed", f"sitemap: {type(error).__name__}: {error}")
-        finally:
-            self.scheduler.left(response.request, entry.host)
+        self.scheduler.left(response.request, entry.host)
 
     def _no_sitemap(self, entry: Entry, reason: str, detail: str) -> None:
         if entry.kind is Kind.GUESS:
@@ -335,30 +318,25 @@ class PageSpider(Spider):  # type: ignore[misc]
 def fault(error: BaseException, host: str) -> tuple[str, str]:
     """Reason code and detail of a request that failed."""
     detail = f"{type(error).__name__}: {error}"[:400]
-    refused = refusals.address(host)
+    refused = refused_address(host)
     if refused or isinstance(error, ForbiddenAddressError):
         return "private_address", f"{host} is at {refused or 'a private address'} (crawl.allow_private)"
     if isinstance(error, (DownloadCancelledError, IgnoreRequest)):
         return "too_large", "larger than crawl.max_page_bytes as received or decompressed"
-    known = ((CannotResolveHostError, "dns"), (DownloadTimeoutError, "timeout"), (ResponseDataLossError, "truncated"))
-    for kind, reason in known:
-        if isinstance(error, kind):
-            return reason, detail
     if isinstance(error, (EOFError, ValueError)) or type(error).__module__ in ("zlib", "gzip", "brotli"):
         return "content_encoding", detail
-    return "connection", detail
+    known = {CannotResolveHostError: "dns", DownloadTimeoutError: "timeout", ResponseDataLossError: "truncated"}
+    return next((reason for kind, reason in known.items() if isinstance(error, kind)), "connection"), detail
 
 
 def exchange(request: Request, raw: Any) -> Exchange:
     """What went over the wire for `request`, of which `raw` is the undecoded response."""
-    target = request.url.split("://", 1)[1]
-    host, slash, path = target.partition("/")
-    host, _, query = host.partition("?") if not slash else (host, "", "")
-    path = f"/{path}" if slash else f"/?{query}" if query else "/"
+    parts = urlsplit(request.url)
+    path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     return Exchange(
         url=request.url,
         method_line=f"{request.method} {path} HTTP/1.1",
-        request_headers=[("Host", host), *_pairs(request.headers)],
+        request_headers=[("Host", parts.netloc), *_pairs(request.headers)],
         status=raw.status,
         protocol=raw.protocol or "HTTP/1.1",
         headers=_pairs(raw.headers),
@@ -371,18 +349,5 @@ def _pairs(headers: Any) -> Headers:
     return [(name.decode("latin-1"), v.decode("latin-1")) for name, values in headers.items() for v in values]
 
 
-def _header(response: Any, name: str) -> str | None:
-    value = response.headers.get(name)
-    return value.decode("latin-1") if value else None
-
-
-def media_type(headers: Any) -> str:
-    """Media type of a Content-Type header, without parameters; empty where none is declared."""
-    declared: bytes = headers.get("Content-Type") or b""
-    return declared.decode("latin-1").partition(";")[0].strip().lower()
-
-
-def _charset(headers: Any) -> str | None:
-    declared = (headers.get("Content-Type") or b"").decode("latin-1")
-    found = next((p.partition("=")[2] for p in declared.split(";") if p.strip().lower().startswith("charset=")), "")
-    return found.strip().strip("\"'") or None
+def _content_type(headers: Any) -> tuple[str, str | None]:
+    return content_type((headers.get("Content-Type") or b"").decode("latin-1"))

@@ -9,7 +9,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from quern.indexes.disk import exit_code
@@ -21,7 +20,6 @@ from quern.jobs.crawl.urls import Address, BadAddressError, Scope, parse_address
 
 log = logging.getLogger(__name__)
 
-_FLUSH_BYTES: Final = 16 << 20
 # Refusals that may lose a page unasked; the others say that a link leads elsewhere, or where the crawl was to end.
 _LOSING: Final = frozenset({"url_too_long", "path_too_deep", "path_repeats", "queries_per_path"})
 
@@ -59,15 +57,11 @@ class CrawlState:
             "robots": "obey",
         }
         prefix = f"quern-{self.plan.crawl_id}-{self.number:03d}"
-        archive = Archive(self.folder.warc, prefix, self.settings.warc_bytes, about)
-        archive.resume(self.frontier.meta("warc_file"), int(self.frontier.meta("warc_bytes", "0")))
-        self.archive = archive
-        # The addresses of a seeds file that was checked before.
-        session_parameters = self.settings.session_parameters
-        lines = folder.seeds.read_text("utf-8").splitlines()
-        seeds = [parse_address(line, session_parameters) for line in lines if line]
+        self.archive = Archive(self.folder.warc, prefix, self.settings.warc_bytes, about)
+        self.archive.resume(self.frontier.meta("warc_file"), int(self.frontier.meta("warc_bytes", "0")))
+        # They were checked before.
+        seeds = [self.parse(line) for line in folder.seeds.read_text("utf-8").splitlines() if line]
         self.scope = Scope(seeds, self.settings)
-        self._read: list[Path] = []
         if not self.frontier.meta("seeded"):
             for seed in seeds:
                 if self._is_ours(seed.host):
@@ -101,25 +95,22 @@ class CrawlState:
             except BadAddressError as error:
                 self.frontier.refuse(error.reason, "")
                 continue
-            if self._take_in(address, depth, kind, hops):
+            reason = self.refusal(address, kind)
+            if reason is None and (address.query or depth > self.settings.max_depth):
+                if self.frontier.knows(address):
+                    continue
+                if depth > self.settings.max_depth:
+                    reason = "max_depth"
+                elif not self.frontier.count_variant(address, self.settings.queries_per_path):
+                    reason = "queries_per_path"
+            if reason is not None:
+                lost = address.url[:2000] if reason in _LOSING else ""
+                self.frontier.refuse(reason, address.host, lost, f"not followed: crawl.{reason}" if lost else "")
+                continue
+            ours = self._is_ours(address.host)
+            if self.frontier.add(address, depth, hops, kind, foreign=not ours) and ours:
                 hosts.add(address.host)
         return hosts
-
-    def _take_in(self, address: Address, depth: int, kind: Kind, hops: int) -> bool:
-        reason = self.refusal(address, kind)
-        if reason is None and depth > self.settings.max_depth:
-            reason = None if self.frontier.knows(address) else "max_depth"
-            if reason is None:
-                return False
-        if reason is None and address.query and not self.frontier.knows(address):
-            within = self.frontier.count_variant(address, self.settings.queries_per_path)
-            reason = None if within else "queries_per_path"
-        if reason is not None:
-            lost = address.url[:2000] if reason in _LOSING else ""
-            self.frontier.refuse(reason, address.host, lost, f"not followed: crawl.{reason}" if lost else "")
-            return False
-        ours = self._is_ours(address.host)
-        return self.frontier.add(address, depth, hops, kind, foreign=not ours) and ours
 
     def refusal(self, address: Address, kind: Kind = Kind.PAGE) -> str | None:
         """Why an address is not followed; null if it is."""
@@ -141,7 +132,11 @@ class CrawlState:
         Returns:
             Hosts of ours that got new addresses.
         """
-        hosts: set[str] = set() if self.closing else self._take_messages()
+        hosts: set[str] = set()
+        messages = [] if self.closing else self.folder.to_hand_over(self.number)
+        for path in messages:
+            for url, depth, hops, kind in json.loads(path.read_text("utf-8")):
+                hosts |= self.follow([url], depth, Kind(kind), hops)
         entries = self.frontier.foreign()
         boxes: dict[int, list[list[Any]]] = defaultdict(list)
         for entry in entries:
@@ -154,22 +149,8 @@ class CrawlState:
         self.frontier.set_meta("warc_file", self.archive.file)
         self.frontier.set_meta("warc_bytes", self.archive.size)
         self.frontier.commit()
-        for path in self._read:
+        for path in messages:
             path.unlink(missing_ok=True)
-        self._read.clear()
-        return hosts
-
-    def save_if_large(self) -> None:
-        """Save where much is held in memory."""
-        if self.archive.pending > _FLUSH_BYTES:
-            self.save()
-
-    def _take_messages(self) -> set[str]:
-        hosts: set[str] = set()
-        for path in self.folder.to_hand_over(self.number):
-            for url, depth, hops, kind in json.loads(path.read_text("utf-8")):
-                hosts |= self.follow([url], depth, Kind(kind), hops)
-            self._read.append(path)  # deleted once what it held is saved
         return hosts
 
     def status(self, ended: str = "") -> Status:
@@ -180,8 +161,6 @@ class CrawlState:
             unchanged=counts[State.UNCHANGED],
             queued=counts[State.QUEUED],
             lost=counts[State.LOST],
-            denied=counts[State.DENIED],
-            bytes=self.archive.size,
             ended=ended,
         )
 

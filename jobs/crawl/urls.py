@@ -1,8 +1,9 @@
-"""Addresses of pages: one form for each, where they may lead, and which are traps."""
+"""Addresses of pages: one form for each, where they may lead, which are traps; and which hosts may be connected to."""
 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Final
-from urllib.parse import SplitResult, quote, unquote_plus, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote_plus, urljoin, urlsplit, urlunsplit
 
 import tldextract
 from w3lib.url import canonicalize_url, safe_url_string
@@ -35,7 +36,7 @@ class BadAddressError(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=False)
+@dataclass(frozen=True)
 class Address:
     """The address of a page in its one form: lower-case host, no default port, no fragment, no session id.
 
@@ -79,7 +80,14 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
         raise BadAddressError("scheme", f"{_told(url)} is not http or https")
     try:
         parts = urlsplit(safe_url_string(url))
-        host, port = _host(parts), parts.port
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+        if not host:
+            raise ValueError("it has no host")
+        if not host.isascii():
+            host = host.encode("idna").decode()
+        # What breaks a line would make of one seed two.
+        if len(host) > 253 or not host.isprintable() or any(c in host for c in " %<>\"'\\^`{|}"):
+            raise ValueError("its host name is not valid")
     except (ValueError, UnicodeError) as error:
         why = "" if "@" in url else f": {error}"  # The error may quote what stands before the host.
         raise BadAddressError("malformed", f"{_told(url)} is no address{why}") from None
@@ -90,7 +98,10 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     if port not in (None, default):
         authority += f":{port}"
     path = _PATH_SESSION.sub("", _without_dots(parts.path or "/"))
-    query = _without_sessions(parts.query, session_parameters)
+    query = parts.query
+    if query and session_parameters:
+        named = ((part, unquote_plus(part.partition("=")[0]).lower()) for part in query.split("&"))
+        query = "&".join(part for part, name in named if name not in session_parameters)
     return Address(
         urlunsplit((parts.scheme, authority, path, query, "")),
         host,
@@ -116,18 +127,6 @@ def joined(base: str, url: str) -> str:
         return url
 
 
-def _host(parts: SplitResult) -> str:
-    host = (parts.hostname or "").rstrip(".")
-    if not host:
-        raise ValueError("it has no host")
-    if not host.isascii():
-        host = host.encode("idna").decode()
-    # What breaks a line would make of one seed two.
-    if len(host) > 253 or not host.isprintable() or any(c in host for c in " %<>\"'\\^`{|}"):
-        raise ValueError("its host name is not valid")
-    return host
-
-
 def _without_dots(path: str) -> str:
     """`path` without `.` and `..` (RFC 3986, section 5.2.4)."""
     if "/." not in path:
@@ -142,13 +141,6 @@ def _without_dots(path: str) -> str:
     return "/" + "/".join(kept) + slash
 
 
-def _without_sessions(query: str, parameters: Sequence[str]) -> str:
-    if not query or not parameters:
-        return query
-    kept = [part for part in query.split("&") if unquote_plus(part.partition("=")[0]).lower() not in parameters]
-    return "&".join(kept)
-
-
 def trap(address: Address, settings: CrawlSettings) -> str | None:
     """Why `address` looks like one of endlessly many, or like no page; null if it does not."""
     if len(address.url) > settings.max_url_length:
@@ -158,17 +150,12 @@ def trap(address: Address, settings: CrawlSettings) -> str | None:
         return "path_too_deep"
     if len(segments) > settings.max_repeats and max(Counter(segments).values()) > settings.max_repeats:
         return "path_repeats"
-    if segments and PurePosixPath(segments[-1].lower()).suffix[1:] in _binary():
-        return "extension"
+    if segments:
+        from scrapy.linkextractors import IGNORED_EXTENSIONS  # It may not be installed where nothing is crawled.
+
+        if PurePosixPath(segments[-1].lower()).suffix[1:] in IGNORED_EXTENSIONS:
+            return "extension"
     return None
-
-
-@lru_cache(maxsize=1)
-def _binary() -> frozenset[str]:
-    """Endings of what is no page. Only crawls ask, and Scrapy may not be installed where none are made."""
-    from scrapy.linkextractors import IGNORED_EXTENSIONS
-
-    return frozenset(IGNORED_EXTENSIONS)
 
 
 def worker_of(host: str, workers: int) -> int:
@@ -216,17 +203,61 @@ _suffixes = tldextract.TLDExtract(suffix_list_urls=(), fallback_to_snapshot=True
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str:
     """The domain that was registered of `host` (public suffix list); an address or unknown name is its own."""
-    found = _suffixes.extract_str(host) if hasattr(_suffixes, "extract_str") else _suffixes(host)
+    found = _suffixes(host)
     return found.top_domain_under_public_suffix or host
 
 
 @lru_cache(maxsize=1 << 14)
 def has_public_suffix(host: str) -> bool:
     """Whether `host` is a name under a public suffix: `ferries.example.org` is, `report.pdf` is not."""
-    found = _suffixes.extract_str(host) if hasattr(_suffixes, "extract_str") else _suffixes(host)
+    found = _suffixes(host)
     return bool(found.suffix and found.domain)
 
 
-def quoted_header(text: str) -> str:
-    """`text` as ASCII for an HTTP header."""
-    return quote(text, safe=" !#$%&'()*+,/:;=?@[]~")
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# IPv4 addresses inside IPv6 ones: NAT64 (RFC 6052), its local prefix (RFC 8215), IPv4-compatible (RFC 4291).
+_EMBEDDING: Final = tuple(ipaddress.IPv6Network(n) for n in ("64:ff9b::/96", "64:ff9b:1::/96", "::/96"))
+# Beside what `is_global` knows: 6to4 relays (RFC 7526), a cloud's metadata host outside the private blocks.
+_CLOSED: Final = tuple(ipaddress.ip_network(n) for n in ("192.88.99.0/24", "168.63.129.16/32", "fec0::/10"))
+
+
+class AddressGuard:
+    """Says which addresses a crawl may connect to: global unicast ones, and those of networks named in settings."""
+
+    def __init__(self, allowed: Sequence[str] = ()) -> None:
+        self._allowed = tuple(ipaddress.ip_network(n, strict=False) for n in allowed)
+
+    def permits(self, address: str) -> bool:
+        """Whether `address`, an IP address as text, may be connected to; what is no IP address may not.
+
+        An IPv6 address must be open itself, and so must the IPv4 addresses that it stands for or tunnels to.
+        """
+        try:
+            parsed = ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        every: list[IpAddress | None] = [parsed]
+        if isinstance(parsed, ipaddress.IPv6Address):
+            every += [parsed.ipv4_mapped, parsed.sixtofour, *(parsed.teredo or ())]
+            if any(parsed in network for network in _EMBEDDING) and int(parsed) > 1:
+                every.append(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF))
+        return all(self._is_open(each) for each in every if each is not None)
+
+    def _is_open(self, address: IpAddress) -> bool:
+        if any(address in network for network in self._allowed):
+            return True
+        closed = any(address in network for network in _CLOSED)
+        return address.is_global and not address.is_multicast and not address.is_reserved and not closed
+
+
+def split_target(target: str) -> tuple[str, int]:
+    """Address and port of `IP:PORT` or `[IP]:PORT`.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    parts = urlsplit(f"//{target}")
+    if parts.port is None or parts.hostname is None:
+        raise ValueError(f"{target!r} is not IP:PORT")
+    return str(ipaddress.ip_address(parts.hostname)), parts.port

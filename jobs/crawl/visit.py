@@ -11,19 +11,16 @@ import time
 from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from quern.indexes.storage import write_text
-from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.fleet import run_fleet
-from quern.jobs.crawl.frontier import State, reject_rows
+from quern.jobs.crawl.frontier import FETCHED, State, reject_rows
+from quern.jobs.crawl.memory import read_only
 from quern.jobs.crawl.plan import CrawlFolder, Plan
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import CrawlSettings, EngineSettings
-
-_FETCHED: Final = (State.FETCHED, State.UNCHANGED)
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,7 @@ def visit(
         return found
     limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, 600.0)}
     with Scratch("visit") as scratch:
-        place = scratch.path
-        folder = CrawlFolder(place / "crawl", place / "warc", place / "memory.sqlite")
+        folder = CrawlFolder(scratch.path / "crawl", scratch.path / "warc", scratch.path / "memory.sqlite")
         folder.warc.mkdir()
         folder.root.mkdir()
         write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds.values()))
@@ -75,47 +71,43 @@ def visit(
         )
         folder.write_plan(plan)
         run_fleet(folder, 1, "local", EngineSettings(engine="local"), lambda _: None)
-        came = _Came(folder)
-        return found | {url: came.of(seed) for url, seed in seeds.items()}
+        return found | _visits(folder, seeds)
 
 
-class _Came:
-    """What a crawl came to, read from its frontier and its archive."""
+def _visits(folder: CrawlFolder, seeds: dict[str, Address]) -> dict[str, Visit]:
+    """What became of each seed, by the crawl's frontier and archive.
 
-    def __init__(self, folder: CrawlFolder) -> None:
-        self._bodies = dict(_bodies(folder.warc))
-        with closing(read_only(folder.frontier(0))) as sql:
-            self._states: dict[bytes, tuple[str, int, bytes | None]] = {
-                key: (url, state, target)
-                for key, url, state, target in sql.execute("SELECT key,url,state,target FROM urls")
-            }
-        self._rejects = {key: f"{reason}: {detail}" for key, reason, detail in reject_rows(folder.frontier(0))}
-
-    def of(self, seed: Address) -> Visit:
-        """What became of a seed: its redirects are followed as the crawl did, but to no other seed's host."""
-        key: bytes | None = seed.key
-        url = seed.url
-        for _ in range(len(self._states) + 1):
-            url, state, key = self._states.get(key or b"", (url, State.QUEUED, None))
-            if state != State.REDIRECTED:
-                break
-        if state in _FETCHED and parse_address(url).host.removeprefix("www.") != seed.host.removeprefix("www."):
-            return Visit(f"redirect_refused: leads to {url[:300]}")
-        if state in _FETCHED:
-            return Visit(url=url, body=self._bodies.get(url, b""))
-        if state == State.DENIED:
-            return Visit("robots_denied: robots.txt does not allow it")
-        return Visit(self._rejects.get(url, "not_answered: there was no answer in time"))
-
-
-def _bodies(warc: Path) -> list[tuple[str, bytes]]:
+    Its redirects are followed as the crawl did, but to no other seed's host.
+    """
     from warcio.archiveiterator import ArchiveIterator  # Who visits nothing may lack it.
 
-    found = []
-    for path in sorted(warc.glob("*.warc.gz")):
+    bodies: dict[str, bytes] = {}
+    for path in sorted(folder.warc.glob("*.warc.gz")):
         with path.open("rb") as file:
             for record in ArchiveIterator(file):
                 if record.rec_type == "response":
                     headers: Any = record.rec_headers
-                    found.append((str(headers.get_header("WARC-Target-URI")), bytes(record.content_stream().read())))
-    return found
+                    bodies[str(headers.get_header("WARC-Target-URI"))] = bytes(record.content_stream().read())
+    with closing(read_only(folder.frontier(0))) as sql:
+        states: dict[bytes, tuple[str, int, bytes | None]] = {
+            key: (url, state, target)
+            for key, url, state, target in sql.execute("SELECT key, url, state, target FROM urls")
+        }
+    rejects = {key: f"{reason}: {detail}" for key, reason, detail in reject_rows(folder.frontier(0))}
+    visits: dict[str, Visit] = {}
+    for name, seed in seeds.items():
+        url, state, key = seed.url, int(State.QUEUED), seed.key
+        for _ in range(len(states) + 1):
+            url, state, target = states.get(key, (url, State.QUEUED, None))
+            if state != State.REDIRECTED or target is None:
+                break
+            key = target
+        if state in FETCHED and parse_address(url).host.removeprefix("www.") != seed.host.removeprefix("www."):
+            visits[name] = Visit(f"redirect_refused: leads to {url[:300]}")
+        elif state in FETCHED:
+            visits[name] = Visit(url=url, body=bodies.get(url, b""))
+        elif state == State.DENIED:
+            visits[name] = Visit("robots_denied: robots.txt does not allow it")
+        else:
+            visits[name] = Visit(rejects.get(url, "not_answered: there was no answer in time"))
+    return visits

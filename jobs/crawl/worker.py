@@ -35,17 +35,6 @@ _RETRIED: Final = (
     "twisted.internet.error.ConnectionLost",
     "builtins.OSError",
 )
-# Parts of Scrapy that are on by default and not needed, or done by the frontier.
-_UNUSED: Final = {
-    "extensions": "corestats.CoreStats logcount.LogCount telnet.TelnetConsole memusage.MemoryUsage "
-    "memdebug.MemoryDebugger closespider.CloseSpider feedexport.FeedExporter logstats.LogStats "
-    "spiderstate.SpiderState remote_control.RemoteControl",
-    "downloadermiddlewares": "offsite.OffsiteMiddleware robotstxt.RobotsTxtMiddleware httpauth.HttpAuthMiddleware "
-    "retry.RetryMiddleware redirect.MetaRefreshMiddleware redirect.RedirectMiddleware cookies.CookiesMiddleware "
-    "httpproxy.HttpProxyMiddleware stats.DownloaderStats httpcache.HttpCacheMiddleware",
-    "spidermiddlewares": "httperror.HttpErrorMiddleware referer.RefererMiddleware urllength.UrlLengthMiddleware "
-    "depth.DepthMiddleware metacopy.MetaCopyDetectionMiddleware",
-}
 
 
 class Silent(LogFormatter):  # type: ignore[misc]
@@ -61,20 +50,22 @@ def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
     Proxies are not used, not even those of the environment: the guard could not see where a connection leads.
     Certificates are not verified, as no crawler does: what is fetched is public, and is not trusted anyway.
     """
-    unused: dict[str, dict[str, int | None]] = {
-        group: {f"scrapy.{group}.{name}": None for name in names.split()} for group, names in _UNUSED.items()
-    }
-    own: dict[str, int | None] = {
-        "quern.jobs.crawl.middlewares.PoliteRetry": 550,
-        "quern.jobs.crawl.middlewares.RawResponse": 600,
-    }
+    middlewares = "scrapy.downloadermiddlewares"
     return {
-        "EXTENSIONS": unused["extensions"],
-        "SPIDER_MIDDLEWARES": unused["spidermiddlewares"],
-        "DOWNLOADER_MIDDLEWARES": unused["downloadermiddlewares"] | own,
+        # Of the parts that Scrapy has on by default only these: the frontier does what the others would.
+        "EXTENSIONS_BASE": {"scrapy.extensions.throttle.AutoThrottle": 0},
+        "SPIDER_MIDDLEWARES_BASE": {},
+        "DOWNLOADER_MIDDLEWARES_BASE": {
+            f"{middlewares}.downloadtimeout.DownloadTimeoutMiddleware": 350,
+            f"{middlewares}.defaultheaders.DefaultHeadersMiddleware": 400,
+            f"{middlewares}.useragent.UserAgentMiddleware": 500,
+            "quern.jobs.crawl.download.PoliteRetry": 550,
+            f"{middlewares}.httpcompression.HttpCompressionMiddleware": 590,
+            "quern.jobs.crawl.download.RawResponse": 600,
+        },
         "SCHEDULER": "quern.jobs.crawl.scheduler.FrontierScheduler",
         "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), "quern.jobs.crawl.download.BoundedHandler"),
-        "TWISTED_DNS_RESOLVER": "quern.jobs.crawl.addresses.GuardedResolver",
+        "TWISTED_DNS_RESOLVER": "quern.jobs.crawl.download.GuardedResolver",
         "QUERN_ALLOW_PRIVATE": list(settings.allow_private),
         "QUERN_CONNECT_TO": dict(settings.connect_to),
         "USER_AGENT": user_agent,
@@ -121,16 +112,13 @@ class _Pulse:
             return
         spider.save()
         write_status(self._state, "")
-        plan = self._state.plan
+        plan, reason = self._state.plan, ""
         if time.time() > plan.started_at + plan.settings.seconds:
-            self._end("seconds")
+            reason = "seconds"
         elif os.getppid() != self._parent:
-            self._end("stopped")
-
-    def _end(self, reason: str) -> None:
-        scheduler = self._crawler.spider.scheduler
-        if not scheduler.stopped:
-            scheduler.stopped = True
+            reason = "stopped"
+        if reason and not spider.scheduler.stopped:
+            spider.scheduler.stopped = True
             deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
 
@@ -164,14 +152,9 @@ def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
         )
         scrapy.start()
         state.save()
-        write_status(state, _ended(state, state.close_reason))
+        ended = state.close_reason if state.close_reason in ("finished", "seconds") else "stopped"
+        write_status(state, "quota" if ended == "finished" and 0 < state.quota <= state.fetched else ended)
         state.close()
-
-
-def _ended(state: CrawlState, reason: str) -> str:
-    if reason == "finished" and 0 < state.quota <= state.fetched:
-        return "quota"
-    return reason if reason in ("finished", "seconds") else "stopped"
 
 
 def main() -> None:

@@ -39,8 +39,7 @@ from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_s
 from quern.pipelines.build.history import record_published, record_unpublished
 from quern.pipelines.build.lineage import Lineage
 from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
-from quern.pipelines.pages.crawl_reports import lost_pages
-from quern.pipelines.pages.store import PAGE_STORE, page_store
+from quern.pipelines.pages.store import PAGE_STORE, lost_pages, page_store
 from quern.pipelines.vacuum import tidy
 from quern.schemas.addresses import Url, absolute
 from quern.schemas.contract.expectations import SHARES

@@ -25,8 +25,7 @@ from quern.indexes.night_state import ABOUT
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
 from quern.pipelines.build.records import FinishedStep, stage_of
-from quern.pipelines.pages.crawl_reports import MEND, crawl_files
-from quern.pipelines.pages.store import page_store
+from quern.pipelines.pages.store import MEND, crawl_files, page_store
 from quern.schemas.addresses import Url
 from quern.schemas.tables import REJECTS, TABLES
 

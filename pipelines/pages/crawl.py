@@ -18,10 +18,11 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,16 +32,14 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.checksummed_file import ChecksummedFile
 from quern.indexes.checksums import DamagedError, write_sealed
 from quern.indexes.storage import exclusive, write_text, write_whole
-from quern.jobs.crawl.databases import is_damage
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
 from quern.jobs.crawl.frontier import refusal_counts, reject_rows
-from quern.jobs.crawl.guard import AddressGuard, split_target
-from quern.jobs.crawl.memory import remember
+from quern.jobs.crawl.memory import is_damage, remember
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
-from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
+from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, split_target
 from quern.jobs.engines import core_count
-from quern.pipelines.pages.crawl_reports import ROWS, CrawlFiles
 from quern.pipelines.pages.ingest import add_pages
+from quern.pipelines.pages.store import ROWS, CrawlFiles
 from quern.schemas.extras import require
 from quern.schemas.settings import CrawlSettings, Settings
 from quern.schemas.tables import REJECTS
@@ -86,7 +85,15 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
     """
     check_settings(settings.crawl)
     addresses = read_seeds(seeds, settings.crawl)
-    with _sole_crawl(warehouse):
+    crawls = warehouse.root / "crawl"
+    crawls.mkdir(parents=True, exist_ok=True)
+    busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
+    with exclusive(crawls / "crawl.lock", busy):
+        # Remove the folders of crawls that were killed before they had a plan, or when they had none any more.
+        for path in crawls.glob("[0-9]*"):
+            if not crawl_folder(warehouse.root, path.name).plan.exists():
+                log.info("crawl=%s was killed without a plan to go on by: its folder goes", path.name)
+                shutil.rmtree(path)
         folder = _folder(warehouse, addresses, settings)
         plan = folder.read_plan()
         engine = engine_of(settings, plan.workers)
@@ -134,7 +141,8 @@ def check_settings(settings: CrawlSettings) -> None:
 
 def user_agent(settings: CrawlSettings) -> str:
     """What the crawler calls itself."""
-    return f"Quern/{VERSION} (+{quoted_header(settings.contact.strip())})"
+    contact = quote(settings.contact.strip(), safe=" !#$%&'()*+,/:;=?@[]~")  # A header is ASCII.
+    return f"Quern/{VERSION} (+{contact})"
 
 
 def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
@@ -173,44 +181,30 @@ def engine_of(settings: Settings, workers: int) -> str:
     return "ray" if workers > 1 and (wanted == "ray" or settings.engine.ray_address) else "local"
 
 
-@contextmanager
-def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
-    (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
-    busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
-    with exclusive(warehouse.root / "crawl" / "crawl.lock", busy):
-        # Remove the folders of crawls that were killed before they had a plan, or when they had none any more.
-        for path in (warehouse.root / "crawl").glob("[0-9]*"):
-            if not crawl_folder(warehouse.root, path.name).plan.exists():
-                log.info("crawl=%s was killed without a plan to go on by: its folder goes", path.name)
-                shutil.rmtree(path)
-        yield
-
-
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
     """The folder of the crawl that was begun with these seeds and not finished, or of a new one."""
-    agent = user_agent(settings.crawl)
+    agent, now = user_agent(settings.crawl), time.time()
     begun = unfinished(warehouse.root, seeds, settings.crawl)
     if begun is not None:
         plan = begun.read_plan()
         begun.see_that_it_can_go_on()
         log.info("crawl=%s goes on", plan.crawl_id)
-        changed = {"settings": settings.crawl, "user_agent": agent, "started_at": time.time()}
+        changed = {"settings": settings.crawl, "user_agent": agent, "started_at": now}
         begun.write_plan(plan.model_copy(update=changed))
         return begun
     crawl_id = new_build_id()
     folder = crawl_folder(warehouse.root, crawl_id)
     folder.warc.mkdir(parents=True)
     write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds))
-    folder.write_plan(
-        Plan(
-            crawl_id=crawl_id,
-            seeds=_digest(seeds, settings.crawl),
-            workers=worker_count(seeds, settings),
-            user_agent=agent,
-            started_at=time.time(),
-            settings=settings.crawl,
-        )
+    plan = Plan(
+        crawl_id=crawl_id,
+        seeds=_digest(seeds, settings.crawl),
+        workers=worker_count(seeds, settings),
+        user_agent=agent,
+        started_at=now,
+        settings=settings.crawl,
     )
+    folder.write_plan(plan)
     return folder
 
 

@@ -1,15 +1,121 @@
-"""The page store of a warehouse; who reads a build's pages needs nothing of what reads files."""
+"""What a warehouse has beside its builds: the page store, and what its crawls tell when they are over.
+
+A crawl leaves a report, and what was lost, whose checksum the report names. A damaged one is told and left aside: what
+was lost cannot be asked for again, and no build ends for it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from quern.indexes.catalog import Warehouse
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.indexes.catalog import Warehouse, WarehouseFolder
+from quern.indexes.checksums import VERIFIED, DamagedError, unsealed
 from quern.indexes.page_store import PageStore
 
 PAGE_STORE: Final = "page store"
+MEND: Final = "nothing makes it again: delete it, and the next crawl tells what it lost itself"
+ROWS: Final = 1024
+_REJECTS: Final = ".rejects.parquet"
+
+log = logging.getLogger(__name__)
 
 
 def page_store(warehouse: Warehouse) -> PageStore:
     """The page store of `warehouse`."""
     return PageStore(warehouse.root / "pages")
+
+
+@dataclass(frozen=True)
+class CrawlFiles:
+    """The files that tell of one crawl."""
+
+    folder: Path  # Where they are.
+    crawl_id: str  # Name of the crawl.
+
+    @property
+    def report(self) -> Path:
+        """The report, sealed; those of earlier versions are not."""
+        return self.folder / f"{self.crawl_id}.json"
+
+    @property
+    def rejects(self) -> Path:
+        """What was lost: rows of `rejects`, the address as key."""
+        return self.folder / f"{self.crawl_id}{_REJECTS}"
+
+    def expected(self) -> str:
+        """The checksum of what was lost; empty where the report tells none.
+
+        Raises:
+            DamagedError: The report is damaged.
+        """
+        try:
+            content = self.report.read_bytes()
+        except FileNotFoundError:
+            return ""
+        try:
+            return str(unsealed(content).get("rejects_checksum", ""))
+        except ValueError as error:
+            with suppress(ValueError):  # Reports of earlier versions have no checksum.
+                tree = json.loads(content)
+                if isinstance(tree, dict) and "crawl_id" in tree and "checksum" not in tree:
+                    return ""
+            raise DamagedError(self.report, str(error), MEND) from None
+
+    def check(self) -> None:
+        """Read what was lost whole, unless this process did.
+
+        Raises:
+            DamagedError: It is not as it was written, or the report is not, which says how that was.
+        """
+        why = ""
+        if expected := self.expected():
+            why = VERIFIED.damage(self.rejects, expected)
+        else:
+            try:
+                with pq.ParquetFile(self.rejects) as file:
+                    for batch in file.iter_batches(ROWS):
+                        batch.validate(full=True)
+            except (OSError, pa.ArrowException) as error:
+                why = str(error).partition("\n")[0]
+        if why:
+            raise DamagedError(self.rejects, why, MEND)
+
+
+def crawl_files(warehouse: WarehouseFolder) -> list[CrawlFiles]:
+    """The files of all crawls of a warehouse that are over, the latest first."""
+    folder = warehouse.root / "crawl" / "reports"
+    names = {path.name.partition(".")[0] for suffix in (_REJECTS, ".json") for path in folder.glob(f"[!.]*{suffix}")}
+    return [CrawlFiles(folder, name) for name in sorted(names, reverse=True)]
+
+
+def lost_pages(warehouse: WarehouseFolder) -> Iterator[pa.RecordBatch]:
+    """Rows of `REJECTS`: what the crawls of a warehouse lost; of an address what the latest crawl tells.
+
+    An address may have been fetched by another crawl: then it is in the page store too. Memory: 100 bytes a row.
+    """
+    seen: set[bytes] = set()
+    for files in crawl_files(warehouse):
+        if not files.rejects.exists():
+            continue
+        try:
+            files.check()
+        except DamagedError as error:
+            log.warning("what crawl %s lost is left aside: %s", files.crawl_id, error)
+            continue
+        told: set[bytes] = set()  # An address may have several reasons in one crawl.
+        with pq.ParquetFile(files.rejects) as file:
+            for batch in file.iter_batches(ROWS):
+                keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
+                yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
+                told.update(keys)
+        seen |= told

@@ -8,7 +8,7 @@ from itertools import islice
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.pages.crawl_reports import lost_pages
+from quern.pipelines.pages.store import lost_pages
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import read_pool

@@ -15,8 +15,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from quern.indexes.vectors import Floats
-from quern.jobs.crawl.guard import AddressGuard
-from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, trap
+from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, trap
 from quern.jobs.crawl.visit import visit
 from quern.jobs.documents.clean import Clean
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence

@@ -24,8 +24,8 @@ from typing import IO, Any, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.frontier import State
+from quern.jobs.crawl.memory import read_only
 
 _LINKS: Final = 20
 _WORDS: Final = 400

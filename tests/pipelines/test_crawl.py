@@ -23,9 +23,9 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import DamagedError, checksum_of, write_sealed
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
-from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.frontier import State
+from quern.jobs.crawl.memory import read_only
 from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.files import page_url
@@ -34,30 +34,19 @@ from quern.pipelines.build.in_progress import lost_rejects
 from quern.pipelines.cli.faults import sentence
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.pages.crawl import crawl, read_seeds
-from quern.pipelines.pages.crawl_reports import CrawlFiles, lost_pages
-from quern.pipelines.pages.store import page_store
+from quern.pipelines.pages.store import CrawlFiles, lost_pages, page_store
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table
 from tests.conftest import CORPUS, read_pages
 from tests.disks import small_disk
 from tests.jobs.crawl.site import Answer, Asked, Site, page
-from tests.jobs.crawl.test_wild_site import records
+from tests.jobs.crawl.test_wild_site import crawl_settings, records
 
 HTML = {"Content-Type": "text/html"}
 
 
-def settings_for(hosts: set[str], site: Site, engine: str = "local", **crawl_settings: object) -> Settings:
-    given = {
-        "contact": "crawler@tests.example",
-        "allow_private": ("127.0.0.0/8",),
-        "connect_to": dict.fromkeys(sorted(hosts), site.address),
-        "delay": 0.0,
-        "per_host": 4,
-        "autothrottle": False,
-        "commit_seconds": 0.1,
-        **crawl_settings,
-    }
-    return Settings.model_validate({"crawl": given, "engine": {"engine": engine, "cores": 2}})
+def settings_for(hosts: set[str], site: Site, engine: str = "local", **settings: object) -> Settings:
+    return crawl_settings(dict.fromkeys(sorted(hosts), site.address), engine, **settings)
 
 
 def seeds_in(folder: Path, *urls: str) -> Path:

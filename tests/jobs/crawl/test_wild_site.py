@@ -7,7 +7,7 @@ import gzip
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
@@ -72,21 +72,9 @@ class Wild:
         return found
 
     def plain(self, asked: Asked) -> Answer:
-        links = [
-            "a.html",
-            "folder/./x/../",
-            "/c.html#part",
-            "//plain.wild/d.html",
-            "?q=1",
-            "HTTP://PLAIN.wild:80/r.html",
-        ]
-        links += ["http://[bad", "http://plain.wild:99999/", "mailto:x@y.example", "javascript:void(0)", "photo.jpg"]
-        links += [
-            "https://elsewhere.wild/",
-            "http://plain.wild:8081/",
-            "http://user@plain.wild/",
-            "a.html?PHPSESSID=1f",
-        ]
+        links = "a.html folder/./x/../ /c.html#part //plain.wild/d.html ?q=1 HTTP://PLAIN.wild:80/r.html".split()
+        links += "http://[bad http://plain.wild:99999/ mailto:x@y.example javascript:void(0) photo.jpg".split()
+        links += "https://elsewhere.wild/ http://plain.wild:8081/ http://user@plain.wild/ a.html?PHPSESSID=1f".split()
         pages = {
             "/": page(*links, title="Home"),
             "/folder/": page("b.html", "../a.html", head='<base href="/folder/">'),
@@ -223,28 +211,10 @@ class Wild:
         return page(*kinds, "/gone") if asked.path == "/" else Answer(status=404)
 
 
-NAMES = (
-    "plain",
-    "rules",
-    "broken",
-    "moved",
-    "meta",
-    "loop",
-    "slow",
-    "bomb",
-    "busy",
-    "trap",
-    "map",
-    "types",
-    "patient",
-    "failing",
-)
+NAMES = "plain rules broken moved meta loop slow bomb busy trap map types patient failing".split()
 ELSEWHERE = {"inside.wild": "10.1.2.3:80", "dead.wild": "127.0.0.1:1"}
 LITERALS = (
-    "http://169.254.169.254/latest/meta-data/",
-    "http://2852039166/",
-    "http://0251.0376.0251.0376/x",
-    "http://[::1]/",
+    "http://169.254.169.254/latest/meta-data/ http://2852039166/ http://0251.0376.0251.0376/x http://[::1]/".split()
 )
 SEEDS = (*(f"http://{name}.wild/" for name in NAMES), "http://inside.wild/", "http://dead.wild/", *LITERALS)
 
@@ -289,20 +259,11 @@ def records(warehouse: Warehouse, report: CrawlReport) -> list[tuple[str, str, b
     return found
 
 
-def settings_for(site: Site, **crawl_settings: object) -> Settings:
-    given = {
-        "contact": "https://tests.example/crawler",
-        "allow_private": ("127.0.0.0/8",),
-        "connect_to": {**{f"{name}.wild": site.address for name in NAMES}, **ELSEWHERE},
-        "delay": 0.0,
-        "per_host": 4,
-        "autothrottle": False,
-        "retries": 1,
-        "retry_delay": 0.05,
-        "commit_seconds": 0.1,
-        **crawl_settings,
-    }
-    return Settings.model_validate({"crawl": given, "engine": {"engine": "local"}})
+def crawl_settings(elsewhere: Mapping[str, str], engine: str = "local", **crawl: object) -> Settings:
+    """Settings of a crawl without pauses, of hosts that are served `elsewhere`."""
+    given = {"contact": "https://tests.example/crawler", "allow_private": ("127.0.0.0/8",), "connect_to": elsewhere}
+    given |= {"delay": 0.0, "per_host": 4, "autothrottle": False, "commit_seconds": 0.1, **crawl}
+    return Settings.model_validate({"crawl": given, "engine": {"engine": engine, "cores": 2}})
 
 
 @pytest.fixture(scope="module")
@@ -310,8 +271,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     folder = tmp_path_factory.mktemp("wild")
     wild = Wild()
     site = Site(wild)
-    settings = settings_for(
-        site,
+    settings = crawl_settings(
+        {**{f"{name}.wild": site.address for name in NAMES}, **ELSEWHERE},
+        retries=1,
+        retry_delay=0.05,
         sitemaps=True,
         seconds_per_page=1.5,
         max_page_bytes=MOST_BYTES,

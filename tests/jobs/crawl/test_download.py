@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.crawl.addresses import ForbiddenAddressError, GuardedResolver, guarded, refusals
-from quern.jobs.crawl.guard import AddressGuard
+from quern.jobs.crawl.download import ForbiddenAddressError, GuardedResolver, guarded, refused_address, retry_after
+from quern.jobs.crawl.urls import AddressGuard
 
 PRIVATE = (
     "127.0.0.1 10.0.0.1 172.16.5.4 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 240.0.0.1 255.255.255.255 "
@@ -101,9 +101,9 @@ def test_an_answer_is_filtered_and_a_name_that_is_rebound_is_refused() -> None:
     answers = [["10.0.0.1", "93.184.216.34"], ["127.0.0.1"]]
     resolver = GuardedResolver(Reactor(answers), 0, AddressGuard(), {})
     assert resolve(resolver, "both.example") == [("93.184.216.34", 80)]
-    assert refusals.address("both.example") is None
+    assert refused_address("both.example") is None
     assert resolve(resolver, "rebound.example") == []
-    assert refusals.address("rebound.example") == "127.0.0.1"
+    assert refused_address("rebound.example") == "127.0.0.1"
 
 
 def test_connect_to_leads_a_host_elsewhere_but_not_past_the_guard() -> None:
@@ -113,3 +113,11 @@ def test_connect_to_leads_a_host_elsewhere_but_not_past_the_guard() -> None:
     assert resolve(resolver, "b.example", 80) == []
     assert resolve(resolver, "b.example", 443) == [("8.8.8.8", 443)]
     assert resolve(resolver, "c.example") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("120", 120.0), ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None)],
+)
+def test_retry_after_is_a_number_or_a_date(value: str, seconds: float | None) -> None:
+    assert retry_after(value, 1000.0) == seconds
