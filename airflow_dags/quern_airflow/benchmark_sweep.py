@@ -12,8 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, task
 
 from quern_airflow.operator import QuernOperator
-from quern_airflow.options import BUILD_ID, option, text_param
-from quern_airflow.warehouse import Warehouse
+from quern_airflow.warehouse import BUILD_ID, Warehouse, option, text_param
 
 
 def benchmark_sweep(

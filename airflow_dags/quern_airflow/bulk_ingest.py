@@ -15,8 +15,7 @@ from airflow.sdk import DAG, Param, conf, task
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from quern_airflow.operator import RUN_OPTIONS, QuernOperator
-from quern_airflow.options import SOURCES
-from quern_airflow.warehouse import Warehouse
+from quern_airflow.warehouse import SOURCES, Warehouse
 
 log = logging.getLogger(__name__)
 
@@ -45,18 +44,16 @@ def ingest_files(warehouse: Warehouse) -> None:
 @task
 def find(params: Mapping[str, Any] | None = None) -> list[list[str]]:
     """The calls to make: patterns as the files that they match, folders and addresses as they are."""
-    files = [file for source in (params or {})["sources"] for file in _files(source)]
+    files: list[str] = []
+    for source in (params or {})["sources"]:
+        # Path.glob takes no absolute pattern.
+        found = [] if source.startswith("s3://") else sorted(glob.glob(source, recursive=True))  # noqa: PTH207
+        # What begins with a dash would be an option of the command.
+        files += [f"./{name}" if name.startswith("-") else name for name in found or [source]]
     # Airflow maps a task over so many inputs at most: more files than that share tasks.
     share = -(-len(files) // conf.getint("core", "max_map_length")) or 1
     log.info("files=%d", len(files))
     return [["ingest", *files[n : n + share]] for n in range(0, len(files), share)]
-
-
-def _files(source: str) -> list[str]:
-    if source.startswith("s3://"):
-        return [source]
-    found = sorted(glob.glob(source, recursive=True)) or [source]  # noqa: PTH207 - Path.glob takes no absolute pattern
-    return [f"./{name}" if name.startswith("-") else name for name in found]  # No option of the command.
 
 
 @task(multiple_outputs=False, trigger_rule="all_done")

@@ -67,7 +67,15 @@ class GuardedCommand:
         """Run it to its end; its lines on standard error go to `tell` as they come."""
         last = ""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-            self._guard = guard = self._start(output.fileno())
+            # Airflow kills the process group of its task; the guard, in a group of its own, still ends what it guards.
+            self._guard = guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(self.grace), *self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=output.fileno(),
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env={name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)},
+            )
             try:
                 if self._stopped:
                     self.stop()
@@ -80,17 +88,6 @@ class GuardedCommand:
                 guard.wait()
             output.seek(0)
             return Ended(code, output.read(), last)
-
-    def _start(self, output: int) -> subprocess.Popen[bytes]:
-        # Airflow kills the process group of its task; the guard, in a group of its own, still ends what it guards.
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(self.grace), *self.command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env={name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)},
-        )
 
     def stop(self) -> None:
         """Ask the command to end; it is killed when its grace is over. Safe in a handler of signals."""

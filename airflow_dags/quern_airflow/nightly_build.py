@@ -18,9 +18,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleExcept
 
 from quern_airflow.bulk_ingest import ingest_files
 from quern_airflow.operator import RUN_OPTIONS, QuernOperator, guarded
-from quern_airflow.options import BUILD_ID, SOURCES, option, text_param
 from quern_airflow.steps import BuildStep, build_steps
-from quern_airflow.warehouse import Warehouse
+from quern_airflow.warehouse import BUILD_ID, SOURCES, Warehouse, option, text_param
 
 log = logging.getLogger(__name__)
 
@@ -68,13 +67,33 @@ def nightly_build(
     with warehouse.dag(dag_id, __doc__ or "", timetable, params) as dag:
         begun = check(build_id=BUILD_ID, warehouse=warehouse.path, pool=warehouse.pool_command)
         with TaskGroup("crawl") as crawl:
-            _crawl(warehouse)
+            settings = warehouse.task(
+                "crawl",
+                arguments=["crawl", option("seeds")],
+                # A crawl does not run on Spark.
+                options={"engine": "{{ 'local' if params.engine == 'spark' else params.engine or '' }}"},
+                run_options=RUN_OPTIONS,
+                skipped_without="nothing is crawled: the parameter seeds is not set",
+                **warehouse.alone,
+            )
+            QuernOperator(**{"execution_timeout": timedelta(hours=12), **settings})
         with TaskGroup("ingest") as ingest:
             ingest_files(warehouse)
         with TaskGroup("build") as build:
-            _build(warehouse, steps)
+            if not steps:
+                steps_unknown()
+            tasks = {step.name: _step(warehouse, step, len(steps) - n, steps[0].name) for n, step in enumerate(steps)}
+            for step in steps:
+                tasks[step.name] << [tasks[name] for name in step.upstream]
         with TaskGroup("answers") as answered:
-            _answer(warehouse)
+            settings = warehouse.task(
+                "answer",
+                arguments=["answer", option("questions")],
+                options={"snapshot": BUILD_ID, "out": option("answers")},
+                run_options=("settings", "set"),
+                skipped_without="nothing is answered: the parameter questions is not set",
+            )
+            QuernOperator(**settings)
         begun >> [crawl, ingest] >> build >> answered
     return dag
 
@@ -96,28 +115,6 @@ def check(build_id: str, warehouse: str, pool: str) -> bool:
         return False
     log.info("if the next tasks stay in the state scheduled, their pool is missing; make it: %s", pool)
     return True
-
-
-def _crawl(warehouse: Warehouse) -> None:
-    settings = warehouse.task(
-        "crawl",
-        arguments=["crawl", option("seeds")],
-        # A crawl does not run on Spark.
-        options={"engine": "{{ 'local' if params.engine == 'spark' else params.engine or '' }}"},
-        run_options=RUN_OPTIONS,
-        skipped_without="nothing is crawled: the parameter seeds is not set",
-        **warehouse.alone,
-    )
-    QuernOperator(**{"execution_timeout": timedelta(hours=12), **settings})
-
-
-def _build(warehouse: Warehouse, steps: Sequence[BuildStep]) -> None:
-    if not steps:
-        steps_unknown()
-    weights = range(len(steps), 0, -1)
-    tasks = {s.name: _step(warehouse, s, weight, steps[0].name) for s, weight in zip(steps, weights, strict=True)}
-    for step in steps:
-        tasks[step.name] << [tasks[name] for name in step.upstream]
 
 
 @task(retries=0)
@@ -146,14 +143,3 @@ def _step(warehouse: Warehouse, step: BuildStep, weight: int, first: str) -> Que
     if step.name == "publish":
         settings |= {"outlets": [warehouse.snapshot], "event": {"warehouse": warehouse.path, "build_id": BUILD_ID}}
     return QuernOperator(**settings)
-
-
-def _answer(warehouse: Warehouse) -> None:
-    settings = warehouse.task(
-        "answer",
-        arguments=["answer", option("questions")],
-        options={"snapshot": BUILD_ID, "out": option("answers")},
-        run_options=("settings", "set"),
-        skipped_without="nothing is answered: the parameter questions is not set",
-    )
-    QuernOperator(**settings)

@@ -12,7 +12,7 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
-from quern_airflow.command import INTERRUPTED, CommandMissingError, Ended, GuardedCommand, find_command
+from quern_airflow.command import INTERRUPTED, CommandMissingError, GuardedCommand, find_command
 
 # What a build needs to close Spark and Ray.
 GRACE_SECONDS = 60.0
@@ -69,9 +69,16 @@ class QuernOperator(BaseOperator):
         self._running = guarded(words, self.grace)
         self.log.info("quern %s", shlex.join(words))
         ended = self._running.run(lambda line: self.log.info("%s", line))
-        _see_that_it_succeeded(ended)
+        if ended.code == INTERRUPTED:
+            raise AirflowException("quern was interrupted; tried again, it goes on from where it stopped")
+        if ended.code:
+            raise AirflowException(f"quern ended with exit code {ended.code}: {ended.last or 'it said nothing'}")
         if self.saved_to:
-            _write_whole(Path(self.saved_to), ended.output)
+            path = Path(self.saved_to)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made = path.with_name(f".{path.name}.{os.getpid()}")
+            made.write_text(ended.output, "utf-8")
+            made.replace(path)
         elif not self.as_json and ended.output.strip():
             self.log.info("%s", ended.output.rstrip())
         if self.event:
@@ -104,17 +111,3 @@ def guarded(words: Sequence[str], grace: float = GRACE_SECONDS) -> GuardedComman
         return GuardedCommand([*find_command(), *words], grace)
     except CommandMissingError as error:
         raise AirflowFailException(str(error)) from None
-
-
-def _see_that_it_succeeded(ended: Ended) -> None:
-    if ended.code == INTERRUPTED:
-        raise AirflowException("quern was interrupted; tried again, it goes on from where it stopped")
-    if ended.code:
-        raise AirflowException(f"quern ended with exit code {ended.code}: {ended.last or 'it said nothing'}")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
-    made.write_text(text, "utf-8")
-    made.replace(path)

@@ -35,26 +35,31 @@ class BuildStep:
 
 def build_steps() -> tuple[BuildStep, ...]:
     """The steps, in the order of the list; where the command cannot be asked the list last known, else none."""
-    known = _read()
+    file = Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser() / "quern" / "steps.json"
+    known: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        kept = json.loads(file.read_text("utf-8"))
+        known = kept if isinstance(kept, dict) else {}
     try:
         command = find_command()
         if known.get("command") != command or known.get("files") != _signatures(known.get("files", ())):
-            known = _ask(command)
-            _write(known)
+            done = subprocess.run(
+                [*command, "steps", "--json"], capture_output=True, timeout=_SECONDS, check=True, encoding="utf-8"
+            )
+            told = json.loads(done.stdout)
+            files = _signatures([command[0], told["declared_in"]])
+            known = {"command": list(command), "files": files, "steps": told["steps"]}
+            with suppress(OSError):  # Where nothing can be written the command is asked again.
+                file.parent.mkdir(parents=True, exist_ok=True)
+                # The file is replaced whole: several processes of Airflow parse at once.
+                with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as made:
+                    json.dump(known, made)
+                Path(made.name).replace(file)
     except CommandMissingError as error:
         log.warning("%s", error)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         log.warning("the steps of a build could not be asked for: %s", error)
     return tuple(BuildStep(step["name"], tuple(step["upstream"])) for step in known.get("steps", ()))
-
-
-def _ask(command: Sequence[str]) -> dict[str, Any]:
-    done = subprocess.run(
-        [*command, "steps", "--json"], capture_output=True, text=True, timeout=_SECONDS, check=True, encoding="utf-8"
-    )
-    told = json.loads(done.stdout)
-    files = [command[0], told["declared_in"]]
-    return {"command": list(command), "files": _signatures(files), "steps": told["steps"]}
 
 
 def _signatures(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
@@ -65,25 +70,3 @@ def _signatures(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]
             stat = Path(name).stat()
             found[name] = [stat.st_mtime_ns, stat.st_size]
     return found
-
-
-def _file() -> Path:
-    return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser() / "quern" / "steps.json"
-
-
-def _read() -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        known = json.loads(_file().read_text("utf-8"))
-        if isinstance(known, dict):
-            return known
-    return {}
-
-
-def _write(known: Mapping[str, Any]) -> None:
-    """Replace the file whole: several processes of Airflow parse at once."""
-    file = _file()
-    with suppress(OSError):  # Where nothing can be written the command is asked again.
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8") as made:
-            json.dump(known, made)
-        Path(made.name).replace(file)

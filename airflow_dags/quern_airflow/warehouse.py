@@ -1,4 +1,4 @@
-"""A warehouse as its DAGs see it: where it is, how its commands run, and the pool and the asset that are its own."""
+"""A warehouse as its DAGs see it: where it is, how its commands run, its pool and its asset, parameters of its runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,49 @@ from typing import Any, TypedDict
 from airflow.sdk import DAG, Asset, Context, Param
 
 from quern_airflow.failures import log_failure
-from quern_airflow.options import DEFAULTS, ENGINES, SET, text_param
+
+# The build's name is its night: names of builds sort by night, and a run that is tried again is the same build.
+BUILD_ID = "{{ (dag_run.logical_date or dag_run.run_after).strftime('%Y%m%dT%H%M%S%f')[:-3] }}"
+
+DEFAULTS: dict[str, Any] = {
+    "retries": 3,
+    "retry_delay": timedelta(minutes=1),
+    "retry_exponential_backoff": 2,
+    "max_retry_delay": timedelta(minutes=30),
+    "execution_timeout": timedelta(hours=6),
+    "weight_rule": "absolute",
+}
+
+# No control characters, and nothing that a command would take for an option.
+_TEXT = r"^[^\x00-\x1f\x7f-][^\x00-\x1f\x7f]*$"
+_TEXTS = {"type": "string", "pattern": _TEXT, "maxLength": 4096}
+
+SOURCES: dict[str, Any] = {
+    "type": "array",
+    "items": _TEXTS,
+    "description": "Files, folders, patterns or s3:// addresses; a pattern's files are tasks of their own.",
+}
+SET: dict[str, Any] = {
+    "type": "array",
+    "items": {**_TEXTS, "pattern": r"^[a-z_]+\.[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$"},
+    "description": "Single settings, each as `--set`: `link.k=2`.",
+}
+ENGINES = {
+    "settings": "YAML file of settings.",
+    "spark_master": "Spark master, such as `spark://host:7077`.",
+    "ray_address": "Address of a Ray cluster.",
+}
+
+
+def option(name: str) -> str:
+    """The template of the run's parameter `name`, or of nothing."""
+    return f"{{{{ params.{name} or '' }}}}"
+
+
+def text_param(default: str, description: str) -> Param:
+    """A parameter that may be left out."""
+    return Param(default or None, type=["null", "string"], pattern=_TEXT, maxLength=4096, description=description)
+
 
 Callback = Callable[[Context], None]
 
@@ -110,9 +152,4 @@ class Warehouse:
         engine = {"engine": own.pop("engine")} if "engine" in own else {}
         if "pool" in own:  # The slots are those of the warehouse's pool.
             settings.pop("pool_slots", None)
-        return {
-            "task_id": name,
-            "options": {"warehouse": self.path, **(options or {}), **engine},
-            **settings,
-            **own,
-        }
+        return {"task_id": name, "options": {"warehouse": self.path, **(options or {}), **engine}, **settings, **own}
