@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.task import answer_task
-from quern.jobs.reasoning.confidence.features import features
-from quern.jobs.reasoning.confidence.judge import fitted
+from quern.jobs.reasoning.confidence.judge import features, fitted
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 

@@ -25,8 +25,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from quern.jobs.reasoning.answering.facts import Fact
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, Fact
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply

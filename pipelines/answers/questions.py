@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from quern.indexes.storage import void
-from quern.jobs.reasoning.questions.faults import fault_of
+from quern.jobs.reasoning.questions.preprocess import fault_of
 from quern.pipelines.answers.question_rows import (
     LISTS,
     BadRow,

@@ -321,7 +321,7 @@ def selector(
     Where a case has no `supports`, the task `cite` says it: by the model of --set generator.kind, else by the rule.
     """
     run, of = _training("run"), _training("reranker")
-    from quern.jobs.reasoning.citing.trained import PAIR_TOKENS
+    from quern.jobs.reasoning.citing.task import PAIR_TOKENS
     from quern.jobs.training.citations import data_of, selection_pairs
     from quern.jobs.training.pairs import grouped
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from quern.jobs.reasoning.judging.criteria import CRITERIA, criterion_task
-from quern.jobs.reasoning.judging.gold import Verdict, gold_task
+from quern.jobs.reasoning.judging.gold import ASPECTS, Aspect, Preference, Verdict, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
-from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference, preference_task
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Task
 from quern.pipelines.judging.rows import JudgeError

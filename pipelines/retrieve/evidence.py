@@ -16,8 +16,7 @@ from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, pair_similarities
-from quern.jobs.reasoning.answering.facts import Fact
-from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.jobs.reasoning.answering.inputs import Evidence, Fact
 from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.named_documents import named_documents, with_named

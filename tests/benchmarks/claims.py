@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quern.jobs.reasoning.answering.polarity import denies
+from quern.jobs.reasoning.entailment.features import denies
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentences

@@ -10,8 +10,7 @@ import numpy as np
 
 from quern.jobs.models.reader import Reader
 from quern.jobs.reasoning.answering.reading import reading_ahead
-from quern.jobs.reasoning.confidence.features import Features, features
-from quern.jobs.reasoning.confidence.judge import FILE
+from quern.jobs.reasoning.confidence.judge import FILE, Features, features
 from quern.schemas.settings import AnswerSettings
 from tests.benchmarks.answerable import Case, cases
 from tests.benchmarks.logistic import Fit, Floats, calibration_error, roc_area

@@ -6,7 +6,6 @@ ask (`who`, `how many`) are no part of a constituent: what answers them shares n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -52,7 +51,11 @@ def _phrases(question: str) -> Iterator[tuple[int, int]]:
         if word["cjk"]:
             yield start, end
             start = end = word.end()
-            yield from _chinese(word)
+            at = 0
+            for phrase in (m[0] for part in without_asking(word[0]).split() for m in _CHINESE.finditer(part)):
+                at = word[0].find(phrase, at)
+                yield word.start() + at, word.start() + at + len(phrase)
+                at += len(phrase)
             continue
         is_name = word[0][0].isupper() and word.start() > 0
         if not content_words(word[0]):
@@ -64,12 +67,3 @@ def _phrases(question: str) -> Iterator[tuple[int, int]]:
             yield start, end
             start, end, names = word.start(), word.end(), is_name
     yield start, end
-
-
-def _chinese(run: re.Match[str]) -> Iterator[tuple[int, int]]:
-    kept = without_asking(run[0])
-    at = 0
-    for phrase in (m[0] for part in kept.split() for m in _CHINESE.finditer(part)):
-        at = run[0].find(phrase, at)
-        yield run.start() + at, run.start() + at + len(phrase)
-        at += len(phrase)

@@ -123,10 +123,9 @@ def select_task(settings: GGatrievalSettings) -> Task[LabelledChunks, Selection]
         problems = () if len(known) == len(output.kept) else (Problem("unknown_passage", "a number is no passage's"),)
         return Checked(Selection(kept=known[:keep]) if known else None, problems)
 
-    def enough(output: Selection) -> bool:
-        return bool(output.kept)
-
-    return Task("select", 2, _SELECT, Selection, rule, check, enough=enough, constants={"keep": keep})
+    return Task(
+        "select", 2, _SELECT, Selection, rule, check, enough=lambda said: bool(said.kept), constants={"keep": keep}
+    )
 
 
 class Verification(BaseModel):
@@ -156,24 +155,23 @@ Return JSON: {"answers": true or false, "missing": [number of a part that no pas
 """
 
 
-def _verified(given: LabelledChunks) -> Verification:
-    matched = frozenset[int]().union(*(c.matched for c in given.chunks))
-    missing = [n for n in range(len(given.parsed.constituents)) if n not in matched]
-    return Verification(answers=any(c.alignment.label == "full" for c in given.chunks), missing=missing)
-
-
-def _check_verification(given: LabelledChunks, output: Verification) -> Checked[Verification]:
-    """A model's verdict without numbers that are no part's; of no chunk at all only the rule judges."""
-    if not given.chunks:
-        return Checked(_verified(given))
-    known = [n for n in dict.fromkeys(output.missing) if 0 <= n < len(given.parsed.constituents)]
-    problems = () if len(known) == len(output.missing) else (Problem("unknown_part", "a number is no part's"),)
-    return Checked(output.model_copy(update={"missing": known}), problems)
-
-
 def verify_task() -> Task[LabelledChunks, Verification]:
     """Verification: whether the chunks that were selected answer the question."""
-    return Task("verify", 2, _VERIFY, Verification, _verified, _check_verification, enough=lambda _: True)
+
+    def rule(given: LabelledChunks) -> Verification:
+        matched = frozenset[int]().union(*(c.matched for c in given.chunks))
+        missing = [n for n in range(len(given.parsed.constituents)) if n not in matched]
+        return Verification(answers=any(c.alignment.label == "full" for c in given.chunks), missing=missing)
+
+    def check(given: LabelledChunks, output: Verification) -> Checked[Verification]:
+        """A model's verdict without numbers that are no part's; of no chunk at all only the rule judges."""
+        if not given.chunks:
+            return Checked(rule(given))
+        known = [n for n in dict.fromkeys(output.missing) if 0 <= n < len(given.parsed.constituents)]
+        problems = () if len(known) == len(output.missing) else (Problem("unknown_part", "a number is no part's"),)
+        return Checked(output.model_copy(update={"missing": known}), problems)
+
+    return Task("verify", 2, _VERIFY, Verification, rule, check, enough=lambda _: True)
 
 
 @dataclass(frozen=True)

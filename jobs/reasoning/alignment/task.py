@@ -151,22 +151,17 @@ def _stems(parsed: Parsed) -> list[frozenset[str]]:
     return [content_words(c.text) for c in parsed.constituents]
 
 
-@lru_cache(maxsize=4096)  # Questions of a batch share chunks.
 def _words(text: str) -> list[dict[str, tuple[int, int]]]:
     """Of each sentence its stems with the characters of the first word that has them; of Chinese, of each pair."""
-    return [
-        {
-            stem: (start + at, start + at + len(word))
-            for at, word in reversed(_words_of(text[start:end]))
-            for stem in word_stems(word)
-        }
-        for start, end in spans(text)
-    ]
-
-
-def _words_of(sentence: str) -> list[tuple[int, str]]:
-    words = [(m.start(), m[0]) for m in _WORD.finditer(sentence)]
-    return [(at, pair[0] if (pair := _PAIR.match(sentence, at)) else word) for at, word in words]
+    found = []
+    for start, end in spans(text):
+        sentence, places = text[start:end], dict[str, tuple[int, int]]()
+        for match in reversed([*_WORD.finditer(sentence)]):
+            word = (_PAIR.match(sentence, match.start()) or match)[0]
+            at = start + match.start()
+            places |= dict.fromkeys(word_stems(word), (at, at + len(word)))
+        found.append(places)
+    return found
 
 
 def _in_one_window(given: AlignInput, found: Sequence[Segments], titled: Sequence[int], how: How) -> Alignment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from quern.jobs.models.reader import LineReading
@@ -48,7 +49,12 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     """
     lines, made = ranked(given), read(given)
     asked = content_words(given.question)
-    lines = [line for line in lines if not (line.signals.asks or _only_names(line, asked))] or lines
+    telling = (
+        line
+        for line in lines
+        if not (line.signals.asks or line.text.startswith(_HEADING) or content_words(line.shown) <= asked)
+    )
+    lines = [*telling] or lines
     if made.lines:
         both = [
             Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
@@ -69,11 +75,6 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     return [first, *(c for c in found if c.line.row is None or c.line.row.cells != row.row.cells)]
 
 
-def _only_names(line: Line, asked: frozenset[str]) -> bool:
-    """Whether a line is a heading, or says no word that is not asked with."""
-    return line.text.startswith(_HEADING) or content_words(line.shown) <= asked
-
-
 def latest(given: AnswerInput, likely: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, that one first which says the same as the best of a later date.
 
@@ -81,24 +82,18 @@ def latest(given: AnswerInput, likely: Sequence[Candidate]) -> list[Candidate]:
     """
     if not likely or likely[0].line.published is None or dates(given.question, None):
         return [*likely]
-    best = likely[0]
-    words = content_words(best.line.shown)
-    later = [
-        c
-        for c in likely
-        if c.line.published is not None
-        and c.line.published > likely[0].line.published
-        and c.score >= best.score - _NEARLY
-        and _alike(words, content_words(c.line.shown))
-    ]
+    best, published = likely[0], likely[0].line.published
+    words, later = content_words(best.line.shown), list[tuple[date, float, Candidate]]()
+    for c in likely:
+        if c.line.published is None or c.line.published <= published or c.score < best.score - _NEARLY:
+            continue
+        own = content_words(c.line.shown)
+        if len(words & own) >= _ALIKE * min(len(words), len(own) or 1):
+            later.append((c.line.published, c.score, c))
     if not later:
         return [*likely]
-    newest = max(later, key=lambda c: (c.line.published or best.line.published, c.score))
+    newest = max(later, key=lambda row: row[:2])[2]
     return [newest, *(c for c in likely if c is not newest)]
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _ALIKE * min(len(one), len(other) or 1)
 
 
 def said(candidate: Candidate) -> str:

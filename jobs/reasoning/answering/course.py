@@ -11,11 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
+from quern.jobs.reasoning.answering.inputs import (
+    AnswerInput,
+    ReportedEvent,
+    asks_course,
+    asks_events,
+    without_times,
+)
 from quern.jobs.reasoning.answering.lines import ranked
-from quern.jobs.reasoning.questions.course import asks_course, asks_events
 from quern.jobs.text.date_words import date_words
-from quern.jobs.text.dates import When, dates
+from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
@@ -65,19 +70,30 @@ def timeline(given: AnswerInput) -> list[ToldEvent]:
     """The events that bear on the question, within the days that it names, in the order of time; two at least."""
     if not any(evidence.events for evidence in given.evidence):
         return []
-    named = [when for when in dates(given.question) if not when.flaw]
-    events = _events(_unbounded(given, named))
+    question = given.question
+    named = [when for when in dates(question) if not when.flaw]
+    # No report of an event need have the times and clauses by which the question bounds events.
+    unbounded = _BOUND.sub(" ", without_times(question, named))
+    unbounded = unbounded if content_words(unbounded) - _ASKING else question
+    events = _events(given if unbounded == question else replace(given, question=unbounded))
     if len(events) < _FEWEST:
         return []
-    within = _within(given, named, events)
-    if span_without_topic(given.question) is not None:
+    within = list(events)
+    for when in named:
+        first, last = _outside(question, when.start, *when.days)
+        within = [t for t in within if t.event.to_day >= (first or date.min) and t.event.from_day <= (last or date.max)]
+    for match in _BOUND.finditer(question):
+        if not any(match.start() < when.end and when.start < match.end() for when in named):
+            within = _beside(given, within, events, match)
+    ordered = sorted(within, key=lambda told: told.place)
+    if span_without_topic(question) is not None:
         # What many pages say in the same words is told once.
-        ordered = sorted(within, key=lambda told: told.place)
         once = {_sentence(given, told.number).casefold(): told for told in reversed(ordered)}
-        return [t for t in ordered if t in once.values()] if len(once) >= _FEWEST else []
-    most = max((told.covered for told in within), default=0.0)
-    kept = [told for told in within if told.covered > 0 and told.covered >= _BEARS * most]
-    return sorted(kept, key=lambda told: told.place) if len(kept) >= _FEWEST else []
+        bearing = [told for told in ordered if told in once.values()]
+    else:
+        most = max((told.covered for told in ordered), default=0.0)
+        bearing = [told for told in ordered if told.covered > 0 and told.covered >= _BEARS * most]
+    return bearing if len(bearing) >= _FEWEST else []
 
 
 def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
@@ -88,10 +104,7 @@ def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
     if not asks_events(question):
         return None
     named = [when for when in dates(question) if not when.flaw]
-    rest = question
-    for when in reversed(named):
-        rest = f"{rest[: when.start]} {rest[when.end :]}"
-    rest = _ASKED_ZH.sub(" ", rest)
+    rest = _ASKED_ZH.sub(" ", without_times(question, named))
     if len(named) != 1 or content_words(rest) - _NO_TOPIC:
         return None
     first, last = _outside(question, named[0].start, *named[0].days)
@@ -121,11 +134,17 @@ def stages(given: AnswerInput) -> list[Stage]:
     ordered = ordered or any(not when.flaw for when in dates(given.question))
     if not ordered and ranked(given)[0].number not in {told.number for told in events}:
         return []
+    # What a page reports as its news: the first event of a day within a week before it.
+    news: dict[str, str] = {}
+    for told in sorted(events, key=lambda told: told.number):
+        page, published = given.evidence[told.evidence].page, given.evidence[told.evidence].published_at
+        recent = published and timedelta(0) <= published.date() - told.event.from_day <= _WEEK
+        if recent and told.event.precision == "day":
+            news.setdefault(page, told.event.event_id)
     score = {line.number: line.score for line in ranked(given)}
-    news = _news(given, events)
 
     def worth(told: ToldEvent) -> tuple[bool, float, float]:
-        return told.event.event_id in news, told.covered, score[told.number]
+        return told.event.event_id in news.values(), told.covered, score[told.number]
 
     # One of each sentence and of each day: the next stage is another time.
     by_worth = sorted(events, key=worth)
@@ -133,18 +152,6 @@ def stages(given: AnswerInput) -> list[Stage]:
     of_day = {told.event.from_day: told for told in by_worth if of_sentence[told.number] is told}
     best = sorted(of_day.values(), key=worth, reverse=True)[:_MOST_TOLD]
     return [_stage(given, told) for told in sorted(best, key=lambda told: told.place)] if len(best) >= _FEWEST else []
-
-
-def _news(given: AnswerInput, events: Sequence[ToldEvent]) -> set[str]:
-    """Keys of the events that pages report as their news: of each the first one of a day within a week before."""
-    found: dict[str, ToldEvent] = {}
-    for told in sorted(events, key=lambda told: told.number):
-        page, published = given.evidence[told.evidence].page, given.evidence[told.evidence].published_at
-        if published is None or told.event.precision != "day":
-            continue
-        if timedelta(0) <= published.date() - told.event.from_day <= _WEEK:
-            found.setdefault(page, told)
-    return {told.event.event_id for told in found.values()}
 
 
 def _stage(given: AnswerInput, told: ToldEvent) -> Stage:
@@ -174,28 +181,6 @@ def _events(given: AnswerInput) -> list[ToldEvent]:
     return found
 
 
-def _unbounded(given: AnswerInput, named: Sequence[When]) -> AnswerInput:
-    """The input without the times and clauses by which its question bounds events: no report of one need have them."""
-    question = given.question
-    for when in reversed(named):
-        question = f"{question[: when.start]} {question[when.end :]}"
-    free = _BOUND.sub(" ", question)
-    free = free if content_words(free) - _ASKING else question
-    return given if free == given.question else replace(given, question=free)
-
-
-def _within(given: AnswerInput, named: Sequence[When], events: Sequence[ToldEvent]) -> list[ToldEvent]:
-    """The events within the days that a question names: `after 2 March`, `between May and July`, `after the fire`."""
-    question, kept = given.question, list(events)
-    for when in named:
-        first, last = _outside(question, when.start, *when.days)
-        kept = [t for t in kept if _overlaps(t.event, first, last)]
-    for match in _BOUND.finditer(question):
-        if not any(match.start() < when.end and when.start < match.end() for when in named):
-            kept = _beside(given, kept, events, match)
-    return kept
-
-
 def _outside(question: str, start: int, first: date | None, last: date | None) -> tuple[date | None, date | None]:
     """The days that a question lets an event have: `after 2 March` begins on the day behind."""
     before = question[:start].rstrip().lower()
@@ -204,10 +189,6 @@ def _outside(question: str, start: int, first: date | None, last: date | None) -
     if last is None and first is not None and before.endswith("after"):
         return first + timedelta(1), last
     return first, last
-
-
-def _overlaps(event: ReportedEvent, first: date | None, last: date | None) -> bool:
-    return (first is None or event.to_day >= first) and (last is None or event.from_day <= last)
 
 
 def _beside(

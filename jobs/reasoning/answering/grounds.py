@@ -79,12 +79,14 @@ def missing(question: str, said: Sequence[tuple[Dated, str]], text: str) -> list
     days = [e.published_at.date() if e.published_at else None for e, _ in said]
     grounds = " ".join([question, *(s for _, s in said), *(e.title or "" for e, _ in said)])
     grounds += " ".join(_written(day) for day in days if day)
-    grounds += " ".join(_written(d) for (_, s), day in zip(said, days, strict=True) for d in _days(s, day))
+    times = [when for (_, s), day in zip(said, days, strict=True) for when in dates(s, day)]
+    grounds += " ".join(_written(day) for when in times for day in (when.from_day, when.to_day) if day)
     numbers = {_plain(m) for m in _DIGITS.findall(grounds)}
     values = {q.value for q in quantities(grounds)}
     stated = {m: q.value for q in quantities(text) for m in _DIGITS.findall(q.text)}
     lacking = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and stated.get(m) not in values]
-    lacking += [q.text for q in quantities(text) if not _DIGITS.search(q.text) and not _given(q.value, values, numbers)]
+    in_words = [q for q in quantities(text) if not _DIGITS.search(q.text)]
+    lacking += [q.text for q in in_words if q.value not in values and f"{q.value:g}" not in numbers]
     words = set(search_terms(grounds).split())
     named = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
     return lacking + [name for name in named if not set(search_terms(name).split()) <= words]
@@ -96,16 +98,8 @@ def _elements(text: str) -> frozenset[str]:
     return content_words(text) | {f"{q.value:g}" for q in quantities(text)}
 
 
-def _given(value: float, values: set[float], numbers: set[str]) -> bool:
-    return value in values or f"{value:g}" in numbers
-
-
 def _plain(number: str) -> str:
     return number.replace(",", "").lstrip("0") or "0"
-
-
-def _days(sentence: str, published: date | None) -> list[date]:
-    return [d for w in dates(sentence, published) for d in (w.from_day, w.to_day) if d]
 
 
 def _written(day: date) -> str:

@@ -2,25 +2,86 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from quern.jobs.models.late_interaction import LateInteraction
-from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
-from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.tasks.prompts import disarmed, quoted
+from quern.jobs.text.dates import When
+from quern.jobs.text.stems import content_words
 from quern.schemas.digests import text_digest
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from quern.jobs.reasoning.answering.reading import Model
 
 _LONGEST_TITLE = 300  # Characters in a prompt.
+_MOST_FACTS: Final = 60  # Triplets that a question is handed at most, whatever a setting asks for.
+_COURSE: Final = lazy_pattern(
+    r"\btime[- ]?lines?\b|\bchronolog(?:y|ies|ical(?:ly)?)\b|\b(?:course|sequence|order) of (?:the )?events\b|"
+    r"时间[线轴]|来龙去脉|始末|大事记|历程|的经过|经过(?:是|如何|怎样|怎么)",
+    re.IGNORECASE,
+)
+_EVENTS: Final = lazy_pattern(
+    r"\b(?:what(?:\s+(?:else|all|exactly|has|have|events?|things))*|which events)\s+"
+    r"(?:happen(?:s|ed)?|occurred|took place|went on)\b|发生了?(?:什么|哪些|过什么)|出了什么事",
+    re.IGNORECASE,
+)
+
+
+def asks_course(question: str) -> bool:
+    """Whether a question asks for several events in their order."""
+    return _COURSE.search(question) is not None
+
+
+@lru_cache(maxsize=4096)
+def asks_events(question: str) -> bool:
+    """Whether a question asks what happened."""
+    return asks_course(question) or _EVENTS.search(question) is not None
+
+
+def without_times(text: str, times: Sequence[When]) -> str:
+    """`text` with a blank in the place of these times of it, which are in its order."""
+    for when in reversed(times):
+        text = f"{text[: when.start]} {text[when.end :]}"
+    return text
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A triplet that a chunk states: the characters `start` to `end` of its text state it (GraTAG, section 3.3)."""
+
+    subject: str  # Of what it is stated.
+    relation: str  # How the two are related, as worded there.
+    object: str  # To what, or what value it has.
+    start: int  # First character of the sentence or row that states it.
+    end: int  # One past its last.
+
+
+@dataclass(frozen=True)
+class Told:
+    """A triplet, and the number of the sentence of the evidence that states it."""
+
+    number: int
+    fact: Fact
+
+
+def nearest(question: str, told: Iterable[Told]) -> list[Told]:
+    """The triplets that share words with a question, those that share most first; each once."""
+    asked = content_words(question)
+    shared: dict[tuple[str, str, str], tuple[int, Told]] = {}
+    for one in told:
+        fact = one.fact
+        count = len(asked & content_words(f"{fact.subject} {fact.relation} {fact.object}"))
+        if count:
+            shared.setdefault((fact.subject, fact.relation, fact.object), (-count, one))
+    return [one for _, one in sorted(shared.values(), key=lambda pair: (pair[0], pair[1].number))[:_MOST_FACTS]]
 
 
 @dataclass(frozen=True)
@@ -120,7 +181,7 @@ class AnswerInput:
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences of all evidence; a sentence's number is its place here, counted from 1."""
-        return [*chain.from_iterable(_numbered(n, e.text) for n, e in enumerate(self.evidence))]
+        return [Span(n, *span) for n, e in enumerate(self.evidence) for span in spans(e.text)]
 
     def after(self, before: Sequence[AskedBefore]) -> AnswerInput:
         """The same, after the answers `before`."""
@@ -134,24 +195,17 @@ class AnswerInput:
         """
         pages = [e.page for e in self.evidence]
         evidence = [(e.digest, [*e.similarities], pages.index(e.page)) for e in self.evidence]
+        events = [(at, event.identity) for at, e in enumerate(self.evidence) for event in e.events]
+        # Where the evidence states them is in its digest.
+        facts = [(at, f.start, f.subject, f.relation, f.object) for at, e in enumerate(self.evidence) for f in e.facts]
         return [
             self.question,
             evidence,
-            *(self._events if asks_events(self.question) else []),
-            *([self._facts] if self._facts else []),
+            *(events if asks_events(self.question) else []),
+            *([facts] if facts else []),
             *([self.reader.fingerprint, LateInteraction.load().fingerprint, self.windows] if self.reader else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
-
-    @property
-    def _events(self) -> list[object]:
-        """What an answer that tells events depends on beside the sentences that tell them."""
-        return [(at, event.identity) for at, evidence in enumerate(self.evidence) for event in evidence.events]
-
-    @property
-    def _facts(self) -> list[object]:
-        """What the evidence states; its digest says where."""
-        return [(at, f.start, f.subject, f.relation, f.object) for at, e in enumerate(self.evidence) for f in e.facts]
 
     @cached_property
     def told(self) -> list[Told]:
@@ -207,12 +261,6 @@ def _digest(
 def spans(text: str) -> tuple[tuple[int, int], ...]:
     """The sentences of a chunk: questions of a batch share chunks."""
     return tuple(sentence_spans(text))
-
-
-@lru_cache(maxsize=4096)
-def _numbered(evidence: int, text: str) -> tuple[Span, ...]:
-    """The same of the evidence of a number."""
-    return tuple(Span(evidence, start, end) for start, end in spans(text))
 
 
 def carried(before: AnswerInput, numbers: Sequence[int], given: AnswerInput) -> list[int]:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from quern.jobs.models.late_interaction import LateInteraction, Lines
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
+from quern.jobs.reasoning.answering.inputs import AnswerInput, spans
 from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import QUESTION_WEIGHT, WordShares, content_words, weighted, word_shares
 from quern.jobs.text.tables import Row, rows
@@ -71,18 +71,37 @@ class _ChunkLine:
     asks: bool
     has_before: bool
 
-    @property
-    def spoken(self) -> str:
-        """The line as it is shown, with its speaker."""
-        return f"{self.speaker}: {self.shown}" if self.speaker and self.speaker not in self.shown else self.shown
-
 
 def ranked(given: AnswerInput) -> list[Line]:
     """The lines of all evidence, likeliest first; an input holds them."""
-    held = vars(given)
-    if "ranked" not in held:
-        held["ranked"] = sorted(_lines(given), key=lambda line: (-line.score, line.number))
-    lines: list[Line] = held["ranked"]
+    held: list[Line] | None = vars(given).get("ranked")
+    if held is not None:
+        return held
+    chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
+    words = [
+        (content_words(e.title or ""), [line.words for line in chunk])
+        for e, chunk in zip(given.evidence, chunks, strict=True)
+    ]
+    shares_of = word_shares(content_words(given.question), words)
+    lines: list[Line] = []
+    for at, (evidence, chunk, shares) in enumerate(zip(given.evidence, chunks, shares_of, strict=True)):
+        matches = [0.0] * len(chunk)
+        if chunk and given.reader is not None and not is_unread(given.question):
+            matches = LateInteraction.load().scores(given.question, _vectors_of(evidence.text, evidence.header))
+        similarities = evidence.similarities
+        usual = math.fsum(similarities) / len(similarities) if similarities else 0.0
+        quoting = _quoting(evidence.text, evidence.header, tuple(evidence.quotes) if similarities else ())
+        published = evidence.published_at.date() if evidence.published_at else None
+        first = len(lines)
+        for n, (line, own) in enumerate(zip(chunk, shares, strict=True)):
+            quoted = max((similarities[node] for node in quoting[n]), default=usual) - usual
+            signals = Signals(matches[n], quoted, float(line.asks), 1.0 / (1 + at))
+            score = weighted(own) + math.fsum(w * x for w, x in zip(_WEIGHTS, signals, strict=True))
+            number, behind = first + n + 1, first + n if line.has_before else 0
+            lines.append(
+                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, own, signals, score)
+            )
+    vars(given)["ranked"] = lines = sorted(lines, key=lambda line: (-line.score, line.number))
     return lines
 
 
@@ -155,40 +174,12 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
     return list(takewhile(lambda other: _MARK.match(other.text) is not None, own[start:]))
 
 
-def _lines(given: AnswerInput) -> list[Line]:
-    chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
-    words = [
-        (content_words(e.title or ""), [line.words for line in chunk])
-        for e, chunk in zip(given.evidence, chunks, strict=True)
-    ]
-    shares_of = word_shares(content_words(given.question), words)
-    lines: list[Line] = []
-    for at, (evidence, chunk, shares) in enumerate(zip(given.evidence, chunks, shares_of, strict=True)):
-        cosines, matches = _cosines(evidence, chunk), _matches(given, evidence, chunk)
-        published = evidence.published_at.date() if evidence.published_at else None
-        first = len(lines)
-        for n, (line, own) in enumerate(zip(chunk, shares, strict=True)):
-            signals = Signals(matches[n], cosines[n], float(line.asks), 1.0 / (1 + at))
-            score = weighted(own) + math.fsum(w * x for w, x in zip(_WEIGHTS, signals, strict=True))
-            number, behind = first + n + 1, first + n if line.has_before else 0
-            lines.append(
-                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, own, signals, score)
-            )
-    return lines
-
-
-def _matches(given: AnswerInput, evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
-    """How well each line of a chunk matches the question; 0 where nothing is read of it."""
-    if given.reader is None or is_unread(given.question) or not chunk:
-        return [0.0] * len(chunk)
-    return LateInteraction.load().scores(given.question, _vectors_of(evidence.text, evidence.header))
-
-
 @lru_cache(maxsize=_VECTORS)
 def _vectors_of(text: str, header: str | None) -> Lines:
     chunk = _chunk_lines(text, header)
     before = [n - 1 if line.has_before else -1 for n, line in enumerate(chunk)]
-    return LateInteraction.load().lines([line.spoken for line in chunk], before)
+    spoken = [f"{c.speaker}: {c.shown}" if c.speaker and c.speaker not in c.shown else c.shown for c in chunk]
+    return LateInteraction.load().lines(spoken, before)
 
 
 @lru_cache(maxsize=_CHUNKS)
@@ -217,13 +208,3 @@ def _quoting(text: str, header: str | None, quotes: tuple[str, ...]) -> list[lis
     """Of each line of a chunk which of the `quotes` of its nodes hold it."""
     plain = [" ".join(quote.split()) for quote in quotes]
     return [[n for n, quote in enumerate(plain) if line.text in quote] for line in _chunk_lines(text, header)]
-
-
-def _cosines(evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
-    """Of each line the cosine of the question with the nearest node that quotes it, less the mean of the chunk."""
-    cosines = evidence.similarities
-    if not cosines:
-        return [0.0] * len(chunk)
-    usual = math.fsum(cosines) / len(cosines)
-    quoting = _quoting(evidence.text, evidence.header, tuple(evidence.quotes))
-    return [max((cosines[n] for n in numbers), default=usual) - usual for numbers in quoting]

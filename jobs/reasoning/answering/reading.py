@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, Protocol
 
 import numpy as np
@@ -63,9 +63,7 @@ def read(given: AnswerInput) -> Read:
     """What the reader makes of an input; the input holds it."""
     held = vars(given)
     if "read" not in held:
-        if "begun" not in held:
-            _begin(given)
-        held["read"] = held.pop("begun")()
+        held["read"] = (held.pop("begun", None) or _begin(given))()
     made: Read = held["read"]
     return made
 
@@ -76,7 +74,7 @@ def reading_ahead(inputs: Sequence[AnswerInput]) -> Iterator[AnswerInput]:
     for at, one in enumerate(inputs):
         while begun < min(len(inputs), at + _AHEAD):
             if "read" not in vars(inputs[begun]):
-                _begin(inputs[begun])
+                vars(inputs[begun])["begun"] = _begin(inputs[begun])
             begun += 1
         yield one
 
@@ -103,11 +101,7 @@ def kind_of(given: AnswerInput) -> str:
     return max(kinds, key=kinds.__getitem__) if kinds else "other"
 
 
-def _begin(given: AnswerInput) -> None:
-    vars(given)["begun"] = _begun(given)
-
-
-def _begun(given: AnswerInput) -> Callable[[], Read]:
+def _begin(given: AnswerInput) -> Callable[[], Read]:
     if given.reader is None or is_unread(given.question):
         return Read
     # The kind of answer is read of the question alone: lines beside it mislead. The reader knows English alone.
@@ -117,30 +111,33 @@ def _begun(given: AnswerInput) -> Callable[[], Read]:
         return lambda: Read({}, kinds().kinds)
     # Turns of a conversation are short: a second window was worth nothing in lihua_world (.33 right as with one).
     windows = [*islice(_windows(ranked(given), given), 1 if is_conversation(given) else None)]
-    begun = [_begin_window(given, given.reader, window) for window in windows]
     model = given.reader
+    begun = [_begin_window(given, model, window) for window in windows]
 
     def together() -> Read:
         first = [reading() for reading in begun]
-        made = first[0] if len(first) == 1 else _read_again(given, model, first)
-        return Read(made.lines, kinds().kinds)
+        if len(first) == 1:
+            return Read(first[0].lines, kinds().kinds)
+        # The likeliest lines of several windows are read once more in one: there they are weighed against each other.
+        odds = {number: line.odds for made in reversed(first) for number, line in made.lines.items()}
+        likely = [line for line in ranked(given) if line.number in odds]
+        likely.sort(key=lambda line: -(odds[line.number] + BESIDE_READER * line.score))
+        return Read(_begin_window(given, model, next(_windows(likely, given)))().lines, kinds().kinds)
 
     return together
-
-
-def _read_again(given: AnswerInput, model: Model, first: Sequence[Read]) -> Read:
-    """The likeliest lines of several windows, read once more in one: there they are weighed against each other."""
-    odds = {number: line.odds for made in reversed(first) for number, line in made.lines.items()}
-    likely = [line for line in ranked(given) if line.number in odds]
-    likely.sort(key=lambda line: -(odds[line.number] + BESIDE_READER * line.score))
-    return _begin_window(given, model, next(_windows(likely, given)))()
 
 
 def _begin_window(given: AnswerInput, model: Model, window: Mapping[int, Sequence[int]]) -> Callable[[], Read]:
     shown = {line.number: line.shown for line in ranked(given)}
     passages = [Passage(heading(given.evidence[at]), [shown[number] for number in mine]) for at, mine in window.items()]
-    reading = model.begin(given.question, passages)
-    return lambda: _by_number(reading(), [*window.values()])
+    wait = model.begin(given.question, passages)
+
+    def by_number() -> Read:
+        reading = wait()
+        pairs = zip(chain(*window.values()), chain(*reading.lines), strict=True)
+        return Read({number: line for number, line in pairs if line is not None}, reading.kinds)
+
+    return by_number
 
 
 def _windows(left: Sequence[Line], given: AnswerInput) -> Iterator[dict[int, list[int]]]:
@@ -162,13 +159,3 @@ def _windows(left: Sequence[Line], given: AnswerInput) -> Iterator[dict[int, lis
             length, took = length + longer, took + 1
         yield {at: sorted(mine) for at, mine in chosen.items()}
         left = left[took:]
-
-
-def _by_number(reading: Reading, numbers: Sequence[Sequence[int]]) -> Read:
-    lines = {
-        number: line
-        for mine, read_lines in zip(numbers, reading.lines, strict=True)
-        for number, line in zip(mine, read_lines, strict=True)
-        if line is not None
-    }
-    return Read(lines, reading.kinds)

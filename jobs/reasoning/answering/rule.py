@@ -58,14 +58,14 @@ def answered(given: AnswerInput, most: int) -> Draft:
 def _of_parts(given: AnswerInput, most: int) -> Draft | None:
     """The answer made of two sides that are compared, or of the answers to all parts; None where one has none."""
     if (sides := comparison(given.question)) is not None:
-        if (outcome := compared(given, sides)) is None:
+        if (outcome := _compared(given, sides)) is None:
             return None
-        short = statement(outcome.text, outcome.rests_on)
-        return Draft(sentences=[short, *_carrying(given, outcome.rests_on, outcome.text)[:most]])
-    if not all(before.answer and before.rests_on for before in given.before):
+        text, numbers = outcome
+    elif all(before.answer and before.rests_on for before in given.before):
+        text = "; ".join(before.answer.rstrip(".") for before in given.before)
+        numbers = list(dict.fromkeys(before.rests_on[0] for before in given.before))
+    else:
         return None
-    text = "; ".join(before.answer.rstrip(".") for before in given.before)
-    numbers = list(dict.fromkeys(before.rests_on[0] for before in given.before))
     return Draft(sentences=[statement(text, numbers), *_carrying(given, numbers, text)[:most]])
 
 
@@ -147,16 +147,11 @@ class Value:
     line: Candidate  # The line that has it.
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The outcome of a comparison, and the numbers of the two lines that it rests on."""
+def _compared(given: AnswerInput, comparison: Comparison) -> tuple[str, list[int]] | None:
+    """The side that a comparison is true of, with both values, and the numbers of the two lines that it rests on.
 
-    text: str
-    rests_on: tuple[int, int]
-
-
-def compared(given: AnswerInput, comparison: Comparison) -> Compared | None:
-    """The side that a comparison is true of, with both values; None where no two lines have values of one unit."""
+    None where no two lines have values of one unit.
+    """
     words = [content_words(side) for side in comparison.sides]
     both = (words[0] & words[1], words[0] | words[1])
     values = [[*_values(given, own - both[0] or own, comparison)] for own in words]
@@ -170,7 +165,7 @@ def compared(given: AnswerInput, comparison: Comparison) -> Compared | None:
     else:
         won, lost = (one, other) if first else (other, one)
         text = f"{comparison.sides[0 if first else 1]} ({won.text} against {lost.text})"
-    return Compared(f"{text[:1].upper()}{text[1:]}", (one.line.line.number, other.line.line.number))
+    return f"{text[:1].upper()}{text[1:]}", [one.line.line.number, other.line.line.number]
 
 
 def _fit(value: Value) -> float:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from quern.jobs.reasoning.answering.candidates import candidates, latest
 from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, statement
@@ -60,34 +58,18 @@ Question: {{ question }}
 _EXAMPLES: Final = json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
 
 
-def _turns(example: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """An answered example as two messages."""
-    documents, sentences = "\n".join(example["documents"]), [{"text": text} for text in example["sentences"]]
-    yield {"role": "user", "content": f"{documents}\n\nQuestion: {example['question']}\n"}
-    yield {"role": "assistant", "content": json.dumps({"sentences": sentences}, ensure_ascii=False)}
-
-
 # The messages before the prompt.
-PREFACE: Final = ({"role": "system", "content": INSTRUCTION}, *chain.from_iterable(map(_turns, _EXAMPLES)))
-
-
-def shown(given: AnswerInput, most: int) -> dict[str, object]:
-    """The fields of the prompt of a question.
-
-    Args:
-        given: The question with its evidence.
-        most: Chunks of the evidence that are shown, the best.
-    """
-    lines = sorted(ranked(given), key=lambda line: line.number)
-    documents = [
-        {
-            "heading": quoted(heading(evidence), 300),
-            "lines": [quoted(line.shown) for line in lines if line.evidence == at],
-        }
-        for at, evidence in enumerate(given.evidence[:most])
-    ]
-    likely = [quoted(c.line.shown) for c in latest(given, candidates(given))[:LIKELY]]
-    return {**given.quoted, "documents": documents, "likely": likely}
+PREFACE: Final = (
+    {"role": "system", "content": INSTRUCTION},
+    *(
+        {"role": role, "content": content}
+        for example in _EXAMPLES
+        for role, content in (
+            ("user", "\n".join(example["documents"]) + f"\n\nQuestion: {example['question']}\n"),
+            ("assistant", json.dumps({"sentences": [{"text": t} for t in example["sentences"]]}, ensure_ascii=False)),
+        )
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -98,8 +80,17 @@ class _Answering:
     chunks: int
 
     def show(self, given: AnswerInput) -> dict[str, object]:
-        """What a model is shown of a question and its evidence."""
-        return shown(given, self.chunks)
+        """The fields of the prompt of a question: of its evidence the best chunks."""
+        lines = sorted(ranked(given), key=lambda line: line.number)
+        documents = [
+            {
+                "heading": quoted(heading(evidence), 300),
+                "lines": [quoted(line.shown) for line in lines if line.evidence == at],
+            }
+            for at, evidence in enumerate(given.evidence[: self.chunks])
+        ]
+        likely = [quoted(c.line.shown) for c in latest(given, candidates(given))[:LIKELY]]
+        return {**given.quoted, "documents": documents, "likely": likely}
 
     def rule(self, given: AnswerInput) -> Draft:
         """The answer by the trained reader."""

@@ -14,8 +14,14 @@ from operator import attrgetter
 from typing import Final
 
 from quern.jobs.reasoning.answering.draft import Draft
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, spans
-from quern.jobs.reasoning.questions.course import asks_events
+from quern.jobs.reasoning.answering.inputs import (
+    AnswerInput,
+    Evidence,
+    ReportedEvent,
+    asks_events,
+    spans,
+    without_times,
+)
 from quern.jobs.tasks.prompts import quoted
 from quern.jobs.text.dates import dates
 from quern.jobs.text.numbers import english_value, possible_numbers, stated_numbers
@@ -74,9 +80,7 @@ def plain_words(text: str) -> frozenset[Element]:
 @lru_cache(maxsize=50_000)
 def undated(text: str) -> str:
     """`text` without the times that it names."""
-    for when in reversed(dates(text)):
-        text = f"{text[: when.start]} {text[when.end :]}"
-    return text
+    return without_times(text, dates(text))
 
 
 @lru_cache(maxsize=20_000)

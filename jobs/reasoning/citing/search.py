@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput, Element, Overlap, plain_words
-from quern.jobs.text.dates import When, dates
+from quern.jobs.text.dates import dates
 from quern.jobs.text.numbers import possible_numbers
 from quern.jobs.text.quantities import Quantity, quantities
 
@@ -135,15 +135,23 @@ _AGAINST: Final = re.compile(r"\s*(?:against|versus|vs\.?|compared (?:with|to)|å
 
 
 def derived_numbers(sentence: str, missing: frozenset[float], known: frozenset[float]) -> frozenset[float]:
-    """Those of `missing` that the sentence tells as the difference of two numbers that are `known`, or of two days."""
+    """Those of `missing` that the sentence tells as the difference of two numbers that are `known`, or of two days.
+
+    How long lies between two of its times, or between the ends of a range, is told to the whole unit.
+    """
     times = dates(sentence)
     counts = quantities(sentence, times)
-    return frozenset(
-        n
-        for n in missing
-        for q in counts
-        if math.isclose(q.value, n) and (_is_difference(q, counts, known, sentence) or _is_span(q, times))
-    )
+    ends = [(t.from_day, t.to_day) if t.precision == "range" else (t.from_day,) for t in times]
+    days = [day for of in ends for day in of if day is not None]
+    found: set[float] = set()
+    for q in counts:
+        near = {n for n in missing if math.isclose(q.value, n)}
+        spans = (abs((a - b).days) / _DAYS[q.unit] for a, b in combinations(days, 2) if near and q.unit in _DAYS)
+        if any(q.value in (math.floor(span), math.ceil(span)) for span in spans) or (
+            near and _is_difference(q, counts, known, sentence)
+        ):
+            found |= near
+    return frozenset(found)
 
 
 def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[float], sentence: str) -> bool:
@@ -170,13 +178,3 @@ def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[flo
 
 def _unit(q: Quantity) -> str:
     return _ONE_UNIT.get(q.unit, q.unit)
-
-
-def _is_span(q: Quantity, times: Sequence[When]) -> bool:
-    """Whether `q` tells how long lies between two of the times, or between the ends of a range, to the whole unit."""
-    if q.unit not in _DAYS:
-        return False
-    ends = [(t.from_day, t.to_day) if t.precision == "range" else (t.from_day,) for t in times]
-    days = [day for of in ends for day in of if day is not None]
-    spans = [abs((one - other).days) / _DAYS[q.unit] for one, other in combinations(days, 2)]
-    return any(q.value in (math.floor(span), math.ceil(span)) for span in spans)

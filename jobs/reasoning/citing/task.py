@@ -1,19 +1,27 @@
-"""The task of citing: rule, prompt and check."""
+"""The task of citing: rule, prompt and check.
+
+With trained models an extractor weighs the words of a sentence, and a selector chooses its source (Xinyu AI Search,
+section 3.6.1).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quern.jobs.models.cross_encoder import CrossEncoder
+from quern.jobs.models.extractor import load_extractor
 from quern.jobs.models.folders import find_folder, model_fingerprint, read_model
 from quern.jobs.reasoning.answering.draft import Draft
-from quern.jobs.reasoning.citing import trained
-from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
+from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput, Element, Overlap, word_elements
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
 from quern.jobs.tasks.task import Checked, Problem, Task
-from quern.schemas.settings import CiteSettings
+from quern.schemas.settings import CiteSettings, RerankSettings
+
+PAIR_TOKENS: Final = 128  # Of a sentence and a source.
 
 
 class Cited(BaseModel):
@@ -44,6 +52,39 @@ Return JSON: {"sources": [number, ...]}
 """
 
 
+def with_key(given: CitingInput, extractor: str) -> CitingInput:
+    """The same with the probability that sources have each of its elements, by the extractor in a folder.
+
+    Raises:
+        ModelError: There is none.
+    """
+    words = word_elements(given.sentence)
+    key: dict[Element, float] = {}
+    chances = load_extractor(extractor).chances(given.sentence, [(start, end) for start, end, _ in words])
+    for (_, _, elements), chance in zip(words, chances, strict=True):
+        key |= {e: max(chance, key.get(e, 0.0)) for e in elements}
+    return replace(given, key=key)
+
+
+def _selected_sources(given: CitingInput, selector: str, least: float) -> list[int]:
+    """The source that the selector in a folder scores highest, if above `least` and it has every number.
+
+    Where none has every number alone, those that score highest, as many as together do; else none.
+
+    Raises:
+        ModelError: There is no such selector.
+    """
+    promising = Overlap(given.weights, given.sources).best(range(1, len(given.sources) + 1), given.numbers)
+    model = CrossEncoder.load(RerankSettings(model=str(find_folder(selector, "cite.selector")), max_tokens=PAIR_TOKENS))
+    scores = model.scores([given.claim] * len(promising), [given.sources[n - 1].titled for n in promising])
+    ranked = sorted(zip(scores.tolist(), promising, strict=True), key=lambda pair: -pair[0])
+    likely = [n for score, n in ranked if score > least]
+    for chosen in [*([n] for n in likely), *(likely[:many] for many in range(2, MOST_CITED + 1))]:
+        if not missing_numbers(given, chosen):
+            return chosen
+    return []
+
+
 @dataclass(frozen=True)
 class _Citing:
     """Rule and check of the task; a class of its own, so that workers can be sent it."""
@@ -55,11 +96,11 @@ class _Citing:
         if not given.citable or not given.sources:
             return Cited(sources=[])
         if extractor := self.settings.extractor:
-            given = trained.with_key(given, extractor)
+            given = with_key(given, extractor)
         if drafted := drafted_sources(given):
             return Cited(sources=drafted)
         if selector := self.settings.selector:
-            return Cited(sources=trained.selected_sources(given, selector, self.settings.least))
+            return Cited(sources=_selected_sources(given, selector, self.settings.least))
         return Cited(sources=best_sources(given))
 
     def check(self, given: CitingInput, output: Cited) -> Checked[Cited]:

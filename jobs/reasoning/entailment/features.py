@@ -18,18 +18,18 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quern.jobs.reasoning.answering.polarity import denies, opposed
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, undated
 from quern.jobs.reasoning.citing.search import missing_numbers
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
+from quern.jobs.reasoning.logistic import UNKNOWN
 from quern.jobs.text.numbers import stated_numbers
 from quern.jobs.text.stems import content_words, word_stems
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK_CHARACTER
 from quern.schemas.words.terms import search_terms
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 Pair = tuple[str, str]
-UNKNOWN: Final = math.nan
 _WINDOW: Final = 3  # Sentences of a segment; 2 to 5 tell claims of ExpertQA alike.
 _PIECE: Final = 1_000  # Characters of a text that is embedded: about what the default model reads.
 _NAME: Final = re.compile(r"(?<=[^\s.!?:;•*-] )[\"'“‘(]*([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)")
@@ -37,6 +37,76 @@ _ITEM: Final = re.compile(r"^\W*\d{1,2}[.)]\s|(?<=[:.;])\s+\d{1,2}[.)]\s*$")
 _VERDICT: Final = re.compile(r"\W*(?:(?P<yes>yes|是的?)|(?P<no>no|不是|不|否|没有))(?!\w)", re.IGNORECASE)
 _CLAUSES: Final = re.compile(r"[,;:，；：—–]\s*|\s(?:and|but|while|although|though|whereas)\s", re.IGNORECASE)
 # Of another script the default model tells nothing, as in `confidence.features`: its cosines would mislead.
+# Words that deny.
+_NOT: Final = lazy_pattern(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|nowhere|without|cannot|hardly|scarcely|barely|unable|"
+    r"refus(?:es?|ed|al)|den(?:y|ies|ied)|fail(?:s|ed)? to|lack(?:s|ed|ing)?|declin(?:es?|ed) to|instead of|"
+    r"rather than|(?:turned|voted) down|call(?:ed|s) off|ruled out|cancel(?:s|led|ed)|abandoned|scrapped|"
+    r"escap(?:es?|ed)|avoid(?:s|ed)?|prevent(?:s|ed)?|prohibit(?:s|ed)?|forbid(?:s|den)?|ban(?:s|ned)?|"
+    r"un(?:harmed|hurt|injured|known|changed|paid|safe|likely|damaged|touched|able))\b|n['’]t\b|[不没未无非]",
+    re.IGNORECASE,
+)
+# Words of denial that deny nothing.
+_NO_DENIAL: Final = lazy_pattern(
+    r"\b(?:(?:not|no|nothing) (?:only|just|merely|doubt|wonder)\b|nothing but|(?:whether|if|why|or) not|not before|"
+    r"(?:not|no|nothing) (?:fewer|less|later|more|earlier|longer|sooner|shorter|older|younger)(?= than)|"
+    r"not long (?:after|before)|no\.? ?(?=\d))|"
+    r"(?:\b(?:not|never|no)|n['’]t)(?=(?: [\w'’-]+){0,6} (?:until|till)\b)",
+    re.IGNORECASE,
+)
+_OPPOSITES: Final = tuple(
+    tuple(frozenset(side.split()) for side in pair.split("|"))
+    for pair in (
+        "open opened opens reopened|closed close closes shut",
+        "rise rose risen increase increased higher grow grew grown raised|"
+        "fall fell fallen decrease decreased lower lowered reduced shrank cut",
+        "accept accepted approve approved agreed allow allowed permitted|"
+        "reject rejected refuse refused declined forbidden prohibited banned withdrawn",
+        "win won|lose lost",
+        "profit profitable|loss losses lose lost losing deficit",
+        "alive survived|dead died killed",
+        "begin began begun started start|end ended stopped stop finished",
+        "buy bought|sell sold",
+        "arrive arrived|leave left departed",
+        "keep kept remain remained stayed|leave left quit removed",
+        "hired appointed elected|fired dismissed sacked resigned",
+        "free|paid charged cost costs",
+        "north northern|south southern",
+        "east eastern|west western",
+        "man male|woman female",
+        "public|private",
+        "large larger big bigger|small smaller",
+        "long longer|short shorter",
+        "old older|new newer young younger",
+        "same identical unchanged|different changed",
+        "success succeeded successful|failure failed unsuccessful",
+        "true correct right|false wrong mistaken",
+        "guilty convicted|innocent acquitted cleared",
+        "full|empty",
+        "hot warm|cold",
+        "clear clearly sunny cloudless|fog foggy mist misty cloudy overcast",
+        "dry|wet rainy",
+        "calm|rough stormy",
+        "voluntary optional voluntarily|compulsory obligatory mandatory required",
+        "include included includes including|exclude excluded excludes except",
+        "inside indoors|outside outdoors",
+        "present attended|absent missing",
+        "support supported favour favoured favor favored backed|oppose opposed opposes objected against",
+        "temporary temporarily|permanent permanently",
+        "cheap cheaper|expensive dear dearer costlier",
+        "early|late",
+        "fast faster quick quickly|slow slower slowly",
+        "strong stronger|weak weaker",
+        "safe safely|dangerous unsafe",
+        "deliberate deliberately intentional|accident accidental accidentally",
+        "alone|together accompanied",
+        "legal legally lawful|illegal illegally unlawful",
+        "unanimous unanimously|divided majority",
+        "married|single unmarried",
+    )
+)
+_WORD: Final = lazy_pattern(r"[a-z]+")
+_NO_LOSS: Final = lazy_pattern(r"\bbr(?:eak|eaks|oke|oken|eaking) even\b", re.IGNORECASE)
 
 
 class Features(NamedTuple):
@@ -86,15 +156,22 @@ def features(given: EntailmentInput) -> Features:
     new = words - asked or words
     # Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2,
     # 3 and 5 tell alike (area under ROC .636, .634, .633), neighbours alone a little less (.626).
-    names, pairs = _names(undated(given.plain)), _pairs(said, 3)
+    pairs = _pairs(said, 3)
     near_words = frozenset[Pair]().union(*(_pairs(f"{p.title}\n{p.text}", 5) for p in passages))
+    # A name is what is written large within a sentence, neighbours together.
+    names = {content_words(name) for name in _NAME.findall(undated(given.plain))} - {frozenset()}
+    # The number of a list's item says nothing.
+    plain = _ITEM.sub("", given.plain)
+    numbers = stated_numbers(plain)
+    sources = [Source(s, p.title, p.published_at) for p in passages for s in p.sentences] if numbers else []
     return Features(
         window=max(_window(p, words, weight) for p in passages),
         whole=_share(weight, new, held),
         phrases=_part(pairs, near_words),
         names=sum(name <= held for name in names) / len(names) if names else UNKNOWN,
-        numbers=_numbers(given),
-        agrees=_agrees(given, weight),
+        # Every number must stand there: Xinyu AI Search, section 3.6.1.
+        numbers=float(not missing_numbers(CitingInput(plain, sources)) & numbers) if numbers else UNKNOWN,
+        agrees=_agreement(given, weight),
         topic_words=_part(asked, held),
         near=UNKNOWN if given.near is None else given.near,
         topic=UNKNOWN if given.topic is None else given.topic,
@@ -142,19 +219,17 @@ def _window(passage: Passage, words: frozenset[str], weight: dict[str, float]) -
     return max(_share(weight, words, title.union(*segments[n : n + _WINDOW])) for n in starts)
 
 
-def _agrees(given: EntailmentInput, weight: dict[str, float]) -> float:
+def _agreement(given: EntailmentInput, weight: dict[str, float]) -> float:
     """One less the share of the statement's words that a sentence has which says the opposite of it.
 
     A short answer says neither, but for yes and no.
     """
-    if (verdict := _VERDICT.match(given.plain)) and given.hypothesis != given.plain:
-        return _agreement(given, given.question, weight, negated=verdict["no"] is not None)
+    said, negated = given.plain, False
     if given.hypothesis != given.plain:
-        return UNKNOWN
-    return _agreement(given, given.plain, weight)
-
-
-def _agreement(given: EntailmentInput, said: str, weight: dict[str, float], *, negated: bool = False) -> float:
+        verdict = _VERDICT.match(given.plain)
+        if verdict is None:
+            return UNKNOWN
+        said, negated = given.question, verdict["no"] is not None
     words = content_words(said) & weight.keys()
     sentences = [s for p in given.read for s in p.sentences]
     shares = [_share(weight, words, content_words(s)) for s in sentences]
@@ -165,25 +240,6 @@ def _agreement(given: EntailmentInput, said: str, weight: dict[str, float], *, n
     near = ", ".join(c for c, own in clauses if len(own & words) >= min(2, len(own) / 3)) or sentence
     against = (denies(said) != denies(near) or bool(opposed(said, near))) != negated
     return 1.0 - shares[best] if against else 1.0
-
-
-def _numbers(given: EntailmentInput) -> float:
-    """1 where every number stands there (Xinyu AI Search, section 3.6.1), else 0.
-
-    The number of a list's item says nothing.
-    """
-    said = _ITEM.sub("", given.plain)
-    stated = stated_numbers(said)
-    if not stated:
-        return UNKNOWN
-    sources = [Source(s, p.title, p.published_at) for p in given.read for s in p.sentences]
-    return float(not missing_numbers(CitingInput(said, sources)) & stated)
-
-
-def _names(statement: str) -> list[frozenset[str]]:
-    """The words of each name: what is written large within a sentence, neighbours together."""
-    found = (content_words(name) for name in _NAME.findall(statement))
-    return [name for name in dict.fromkeys(found) if name]
 
 
 @lru_cache(maxsize=4096)
@@ -202,3 +258,19 @@ def _pairs(text: str, reach: int) -> frozenset[Pair]:
 
 def _part(wanted: frozenset[str] | frozenset[Pair], held: frozenset[str] | frozenset[Pair]) -> float:
     return len(wanted & held) / len(wanted) if wanted else UNKNOWN
+
+
+def denies(text: str) -> bool:
+    """Whether a clause denies something, by its words of denial: `cannot`, `without`, `refused`."""
+    return _NOT.search(_NO_DENIAL.sub(" ", text)) is not None
+
+
+def opposed(question: str, text: str) -> str:
+    """The word of the question whose opposite `text` has, and not the word itself; empty if there is none."""
+    asked: set[str] = set(_WORD.findall(_NO_LOSS.sub("profit", question).lower()))
+    said: set[str] = set(_WORD.findall(_NO_LOSS.sub("profit", text).lower()))
+    for one, other in _OPPOSITES:
+        for mine, theirs in ((one, other), (other, one)):
+            if asked & mine and not asked & theirs and said & theirs and not said & mine:
+                return min(asked & mine)
+    return ""

@@ -81,15 +81,15 @@ class _Entailment:
             return Checked(None, (Problem("inconsistent", f"{said}; from {VERDICT} on a statement is entailed"),))
         return Checked(output)
 
+    def weighed(self, _: Entailment, yes: float) -> Entailment:
+        """The verdict of a model that tells how probable `yes` is."""
+        return Entailment(score=yes, entailed=yes >= VERDICT)
+
 
 def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
     does = _Entailment()
-    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", _weighed))
-
-
-def _weighed(_: Entailment, yes: float) -> Entailment:
-    return Entailment(score=yes, entailed=yes >= VERDICT)
+    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", does.weighed))
 
 
 FILE: Final = Path(__file__).with_name("model.json")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
@@ -195,37 +194,33 @@ class Scored(BaseModel):
     score: Annotated[float | None, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10}, mode="validation")]
 
 
-def _rule(criterion: str, given: JudgeInput) -> Scored:
-    """Ten points by the share that the rule finds; no score where there is no rule, or nothing for it to go by."""
-    weigh = CRITERIA[criterion].weigh
-    weighed = weigh(given) if weigh and given.statements else None
-    if weighed is None:
-        return Scored(issues=[], calculation="", score=None)
-    issues, share = weighed
-    return Scored(issues=issues[:_ISSUES], calculation=f"10 * {share:.3g}", score=round(MOST * share, 2))
-
-
-def _check(criterion: str, _: JudgeInput, output: Scored) -> Checked[Scored]:
-    """A score from 0 to 10 that follows from the issues."""
-    score, issues = output.score, len(output.issues)
-    if score is None or not 0.0 <= score <= MOST:
-        return Checked(None, (Problem("out_of_range", f"the score is {score}; it must be from 0 to 10"),))
-    low = high = max(0.0, MOST - issues)
-    if criterion == "insightfulness":
-        low, high = min(MOST, 6.0 + 0.5 * issues), min(MOST, 6.0 + issues)
-    if not low <= score <= high:
-        wanted = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        detail = f"{issues} issues are named, which makes {wanted}, and the score is {score:g}"
-        return Checked(None, (Problem("wrong_sum", detail),))
-    return Checked(output)
-
-
 def criterion_task(name: str) -> Task[JudgeInput, Scored]:
     """The task of judging by one criterion."""
     criterion = CRITERIA[name]
+
+    def rule(given: JudgeInput) -> Scored:
+        """Ten points by the share that the rule finds; no score where no rule is, or nothing for it to go by."""
+        weighed = criterion.weigh(given) if criterion.weigh and given.statements else None
+        if weighed is None:
+            return Scored(issues=[], calculation="", score=None)
+        issues, share = weighed
+        return Scored(issues=issues[:_ISSUES], calculation=f"10 * {share:.3g}", score=round(MOST * share, 2))
+
+    def check(_: JudgeInput, output: Scored) -> Checked[Scored]:
+        """A score from 0 to 10 that follows from the issues."""
+        score, issues = output.score, len(output.issues)
+        if score is None or not 0.0 <= score <= MOST:
+            return Checked(None, (Problem("out_of_range", f"the score is {score}; it must be from 0 to 10"),))
+        low = high = max(0.0, MOST - issues)
+        if name == "insightfulness":
+            low, high = min(MOST, 6.0 + 0.5 * issues), min(MOST, 6.0 + issues)
+        if not low <= score <= high:
+            wanted = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            detail = f"{issues} issues are named, which makes {wanted}, and the score is {score:g}"
+            return Checked(None, (Problem("wrong_sum", detail),))
+        return Checked(output)
+
     constants = {"asks": criterion.asks, "fault": criterion.fault, "base": name == "insightfulness"}
     # Another way to tell what is supported is another judge, of which nothing was measured.
     version = entailment_task().version if name in ("factuality", "citation") else 1
-    return Task(
-        f"judge_{name}", version, PROMPT, Scored, partial(_rule, name), partial(_check, name), constants=constants
-    )
+    return Task(f"judge_{name}", version, PROMPT, Scored, rule, check, constants=constants)

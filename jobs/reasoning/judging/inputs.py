@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import cached_property
 from typing import Final
 
@@ -63,7 +63,11 @@ class JudgeInput:
             "cited": cut(" ".join(s.cited for s in self.statements), "answer") or "(no answer was given)",
             "gold": None if self.gold is None else [cut(g, "gold") for g in self.gold],
             "evidence": [
-                {"title": cut(p.title, "question"), "day": _day(p.published_at), "text": cut(p.text, "passage")}
+                {
+                    "title": cut(p.title, "question"),
+                    "day": p.published_at.date().isoformat() if p.published_at else None,
+                    "text": cut(p.text, "passage"),
+                }
                 for p in self.evidence[:8]
             ],
             "as_of": self.as_of.isoformat() if self.as_of else None,
@@ -93,10 +97,6 @@ class PairInput:
 def cut(text: str, kind: str) -> str:
     """`text` on one line, no longer than its kind may be in a prompt."""
     return quoted(text, _LONGEST[kind])
-
-
-def _day(published: datetime | None) -> str | None:
-    return published.date().isoformat() if published else None
 
 
 def judge_input(answer: Answer) -> JudgeInput:

@@ -6,7 +6,7 @@ mixture. The rule reads explicit forms (`.parts`); most questions are terminal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -76,14 +76,32 @@ def checked(given: QuestionInput, output: Decomposition) -> Checked[Decompositio
     fault = fault_of_plan(subs)
     if fault is not None:
         return Checked(None, (Problem(fault, _DETAILS[fault]),))
+    question = search_terms(given.question).split()
+
+    def alike(text: str) -> float:
+        """Similarity of two questions by their words, in [0, 1]: it stands for the cosine of the released code."""
+        return SequenceMatcher(None, search_terms(text).split(), question, autojunk=False).ratio()
+
     # The released code of Xinyu AI Search drops a sub-question outside these similarities to the question.
-    kept = [n for n, s in enumerate(subs, 1) if s.parents or 0.25 < _alike(s.text, given.question) <= 0.95]
+    kept = [n for n, s in enumerate(subs, 1) if s.parents or 0.25 < alike(s.text) <= 0.95]
     if len(kept) == len(subs):
         return Checked(output)
     if len(kept) < 2 or any(p not in kept for n in kept for p in subs[n - 1].parents):
         detail = "sub-questions repeat the question or ask for something else"
         return Checked(None, (Problem("unlike", detail),))
-    return Checked(_renumbered(output, kept))
+    new = {old: n for n, old in enumerate(kept, 1)}
+    pairs = [(r.parent, r.child) for r in output.parent_child if r.parent in new and r.child in new]
+    return Checked(
+        Decomposition(
+            is_complex=True,
+            sub_queries=[_renumbered(output.sub_queries[n - 1], new) for n in kept],
+            parent_child=[Relation(parent=new[parent], child=new[child]) for parent, child in pairs],
+        )
+    )
+
+
+def _renumbered(text: str, new: Mapping[int, int]) -> str:
+    return REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", text)
 
 
 _DETAILS: Final = {
@@ -109,22 +127,6 @@ def _sub_questions(output: Decomposition) -> tuple[SubQuestion, ...]:
     )
 
 
-def _alike(one: str, other: str) -> float:
-    """Similarity of two questions by their words, in [0, 1]: it stands for the cosine of the released code."""
-    return SequenceMatcher(None, search_terms(one).split(), search_terms(other).split(), autojunk=False).ratio()
-
-
-def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
-    new = {old: n for n, old in enumerate(kept, 1)}
-    relations = [
-        Relation(parent=new[r.parent], child=new[r.child])
-        for r in output.parent_child
-        if r.parent in new and r.child in new
-    ]
-    texts = [REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", output.sub_queries[n - 1]) for n in kept]
-    return Decomposition(is_complex=True, sub_queries=texts, parent_child=relations)
-
-
 DECOMPOSE: Final = Task(
     "decompose", 16, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
 )
@@ -146,17 +148,11 @@ def plan_of(question: str, output: Decomposition) -> Plan:
     if [s.text for s in by_rule] == output.sub_queries:
         return Plan(question, by_rule)
     subs = _sub_questions(output)
-    return Plan(question, _parents_first(subs)) if fault_of_plan(subs) is None else Plan(question)
-
-
-def _parents_first(subs: tuple[SubQuestion, ...]) -> tuple[SubQuestion, ...]:
-    """The sub-questions with every parent before its children, references renumbered."""
-    if all(p < n for n, s in enumerate(subs, 1) for p in s.parents):
-        return subs
-    order = [n for level in Plan("", subs).levels() for n in level]
-    new = {old: n for n, old in enumerate(order, 1)}
-    moved = [subs[old - 1] for old in order]
-    texts = [REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", sub.text) for sub in moved]
-    return tuple(
-        SubQuestion(text, tuple(sorted(new[p] for p in sub.parents))) for text, sub in zip(texts, moved, strict=True)
-    )
+    if fault_of_plan(subs) is not None:
+        return Plan(question)
+    if any(p >= n for n, s in enumerate(subs, 1) for p in s.parents):
+        order = [n for level in Plan("", subs).levels() for n in level]
+        new = {old: n for n, old in enumerate(order, 1)}
+        moved = [subs[old - 1] for old in order]
+        subs = tuple(SubQuestion(_renumbered(s.text, new), tuple(sorted(new[p] for p in s.parents))) for s in moved)
+    return Plan(question, subs)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from quern.jobs.text.words import AUXILIARIES, PREPOSITIONS
+from quern.schemas.words.scripts import HAN_CHARACTER
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -95,20 +96,19 @@ class Plan:
         """
         sub = self.sub_questions[number - 1]
 
-        def words(match: re.Match[str]) -> str:
+        def filling(match: re.Match[str]) -> str:
             parent = int(match[1])
             if parent not in sub.parents:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
             # A sentence cannot stand in another question.
             name = answer if len(answer.split()) <= 10 else ""
-            return name or " ".join(sub.stands_for.get(parent, "").split()) or self._asked_for(parent)
+            if words := name or " ".join(sub.stands_for.get(parent, "").split()):
+                return words
+            # What the parent asks for, as words that may stand in another question.
+            return REFERENCE.sub("it", self.sub_questions[parent - 1].text).rstrip("?？ ")
 
-        return REFERENCE.sub(words, sub.text)
-
-    def _asked_for(self, parent: int) -> str:
-        """What a sub-question asks for, as words that may stand in another."""
-        return REFERENCE.sub("it", self.sub_questions[parent - 1].text).rstrip("?？ ")
+        return REFERENCE.sub(filling, sub.text)
 
 
 def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
@@ -128,13 +128,9 @@ def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
         named = {int(k) for k in REFERENCE.findall(sub.text)}
         if not named <= set(sub.parents) or any(not 1 <= p <= last for p in sub.parents):
             return "dangling"
-    return "cyclic" if _cyclic(sub_questions) else None
-
-
-def _cyclic(sub_questions: Sequence[SubQuestion]) -> bool:
     import networkx as nx
 
-    return not nx.is_directed_acyclic_graph(Plan("", tuple(sub_questions)).graph())
+    return None if nx.is_directed_acyclic_graph(Plan("", tuple(sub_questions)).graph()) else "cyclic"
 
 
 _LONGEST: Final = 400  # Characters: a longer text is no question that a rule reads.
@@ -223,20 +219,22 @@ def parts(question: str) -> tuple[SubQuestion, ...]:
     if not 1 < len(asked) <= MOST_SUB_QUESTIONS or any(len(part.split()) < _LEAST_WORDS for part in asked):
         return ()
     first, *others = (f"{part[:1].upper()}{part[1:]}" for part in asked)
-    return (SubQuestion(first), *(_beside(part, first) for part in others))
+    subs = [SubQuestion(first)]
+    for part in others:
+        # A part that leans on the first has that one's answer, or its words, behind it.
+        words = first.rstrip("?")
+        if not _LEANS.search(part):
+            subs.append(SubQuestion(part))
+        elif _NAMES.match(first):
+            subs.append(SubQuestion(f"{part} (#1)", (1,), {1: words}))
+        else:
+            subs.append(SubQuestion(f"{part} ({words})"))
+    return tuple(subs)
 
 
 def parts_alone(question: str) -> list[str]:
     """The sub-questions of `question` that can be asked without another's answer."""
     return [sub.text for sub in parts(question) if not sub.parents]
-
-
-def _beside(part: str, first: str) -> SubQuestion:
-    """A further part; one that leans on the first has that one's answer, or its words, behind it."""
-    if not _LEANS.search(part):
-        return SubQuestion(part)
-    words = first.rstrip("?")
-    return SubQuestion(f"{part} (#1)", (1,), {1: words}) if _NAMES.match(first) else SubQuestion(f"{part} ({words})")
 
 
 def _comparison(
@@ -246,3 +244,30 @@ def _comparison(
         return None
     word = word.lower()
     return Comparison(sides, questions, word in _LESS, in_time or word in _TIME, verdict)
+
+
+_BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)$", re.I)
+# Of a text whose white space is squeezed: two runs of it side by side would be tried in every way to part them.
+_CUT: Final = re.compile(
+    r"(?: ?,)? (?:before|after|until|while|since|then|and then|as well as) |;| ?, (?:and|but|or|so) ", re.I
+)
+# Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
+_CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
+
+
+def clauses(question: str) -> list[str]:
+    """The clauses of `question`, at most 4, that look for evidence beside the whole; none where it is but one.
+
+    A sub-question is a whole question in full names, answered by itself; a clause only finds, in the question's words.
+    It is cut at words that join two events (`A before B`, `between A and B`) and at marks between main clauses, where
+    both sides have at least three words. A clause keeps its own words alone: its subject may stand in another.
+    """
+    stripped = " ".join(question.split()).rstrip("?.!？。！ ")
+    if HAN_CHARACTER.search(stripped):
+        parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
+        parts = [p for p in parts if len(p) >= 4]
+    else:
+        both = _BETWEEN.search(stripped)
+        parts = [both[1], both[2]] if both else _CUT.split(stripped)
+        parts = [p.strip() for p in parts if len(re.findall(r"\w+", p)) >= 3]
+    return parts[:4] if len(parts) > 1 else []

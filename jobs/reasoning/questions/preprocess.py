@@ -1,10 +1,12 @@
-"""What is made of a question before anything is looked for: refused, rewritten, clarified.
+"""What is made of a question before anything is looked for: rejected, refused, rewritten, clarified.
 
-The stages of Xinyu AI Search (query preprocessing), over a batch of questions at once.
+The stages of Xinyu AI Search (query preprocessing), over a batch of questions at once. A question that cannot be used
+is a reject with its reason, and the batch goes on without it.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,13 +15,46 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from quern.jobs.reasoning.questions.refusal import Encode, refusal_task
-from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
+from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput
 from quern.jobs.reasoning.questions.spelling import Vocabulary
 from quern.jobs.tasks.prompts import QuestionInput, disarmed
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.schemas.settings import Category, QuestionSettings
+from quern.schemas.words.lines import shortened
 from quern.schemas.words.terms import search_terms
+
+# Of text that was decoded wrongly, or of a binary file; white space is no such character.
+_NO_TEXT: Final = ("Cc", "Cs", "Co", "Cn")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a question cannot be used."""
+
+    reason: str  # Code for the rejects: `empty`, `too_long`, `not_text`.
+    detail: str  # What exactly, in words.
+
+
+def fault_of(question: str, max_characters: int) -> Fault | None:
+    """What keeps `question` from being answered; None where nothing does.
+
+    Args:
+        question: The text of the question as it came.
+        max_characters: `question.max_characters`.
+    """
+    text = question.strip().strip("\ufeff\u200b").strip()
+    if not text:
+        return Fault("empty", "the question is blank")
+    if len(text) > max_characters:
+        return Fault("too_long", f"{len(text)} characters, more than question.max_characters {max_characters}")
+    odd = sum(c == "\ufffd" or (unicodedata.category(c) in _NO_TEXT and not c.isspace()) for c in text)
+    # A stray control character comes with pasted text. Binary files and wrong decodings have one in ten and more.
+    if odd > max(1, 0.05 * len(text)):
+        return Fault("not_text", f"{odd} of {len(text)} characters are not text: {shortened(ascii(text), 60)}")
+    if not any(c.isalnum() for c in text):
+        return Fault("not_text", f"no letter and no digit: {shortened(text, 60)}")
+    return None
 
 
 @dataclass(frozen=True)
@@ -44,7 +79,7 @@ def understood(
 
     Args:
         reasoner: What carries out the tasks: rules, or a model.
-        questions: Questions without fault (`.faults`).
+        questions: Questions without fault (`fault_of`).
         vocabulary: That of the snapshot which is asked.
         settings: Which categories are refused, and whether questions are rewritten.
         now: The day that relative times of each question count from; None leaves them as they are.
@@ -54,21 +89,24 @@ def understood(
         GeneratorError: The model cannot be asked any more.
     """
     refusals = reasoner.run(refusal_task(settings, encode), [*map(QuestionInput, questions)])
-    seen = [
-        _refused(q, r.output.category) if r.output.refused else Understood(q)
-        for q, r in zip(questions, refusals, strict=True)
-    ]
+    seen = [Understood(question) for question in questions]
+    for n, (question, refusal) in enumerate(zip(questions, refusals, strict=True)):
+        if refusal.output.refused:
+            category = refusal.output.category
+            why = f"Questions of the category {str(category).replace('_', ' ')} are not answered."
+            seen[n] = Understood(question, category, notes=(why,))
     asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
     rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now[n]) for n in asked])
     open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, vocabulary) for done in rewritings])
-    for n, rewriting, clarification in zip(asked, rewritings, open_still, strict=True):
-        seen[n] = _noted(rewriting.output, clarification.output)
+    for n, rewritten, left_open in zip(asked, rewritings, open_still, strict=True):
+        rewriting, clarification = rewritten.output, left_open.output
+        notes = [*map(_note, rewriting.changes)]
+        if clarification.needs_more:
+            choices = "; ".join(clarification.choices)
+            may_be = f"It may be: {choices}. " if choices else ""
+            notes.append(f"{clarification.prompt} {may_be}The likeliest reading was answered.")
+        seen[n] = Understood(rewriting.question, changes=tuple(rewriting.changes), notes=tuple(notes))
     return seen
-
-
-def _refused(question: str, category: Category | None) -> Understood:
-    why = f"Questions of the category {str(category).replace('_', ' ')} are not answered."
-    return Understood(question, category, notes=(why,))
 
 
 class Clarification(BaseModel):
@@ -107,11 +145,6 @@ Reply with "needs_more"; "prompt": what to ask the user, or ""; "choices": the r
 """
 
 
-def _clear(_: ClarifyInput) -> Clarification:
-    """By rule a question is answered as it is: what it may mean beside that, no rule knows."""
-    return Clarification(needs_more=False, prompt="", choices=[])
-
-
 def _check(given: ClarifyInput, output: Clarification) -> Checked[Clarification]:
     """A model may offer only readings in words of the corpus. A batch has nobody to ask: the answer notes them."""
     for choice in output.choices:
@@ -122,16 +155,9 @@ def _check(given: ClarifyInput, output: Clarification) -> Checked[Clarification]
     return Checked(output)
 
 
-CLARIFY: Final = Task("clarify", 4, _PROMPT, Clarification, _clear, _check)
-
-
-def _noted(rewriting: Rewriting, clarification: Clarification) -> Understood:
-    notes = [*map(_note, rewriting.changes)]
-    if clarification.needs_more:
-        choices = "; ".join(clarification.choices)
-        may_be = f"It may be: {choices}. " if choices else ""
-        notes.append(f"{clarification.prompt} {may_be}The likeliest reading was answered.")
-    return Understood(rewriting.question, changes=tuple(rewriting.changes), notes=tuple(notes))
+# By rule a question is answered as it is: what it may mean beside that, no rule knows.
+_CLEAR: Final = Clarification(needs_more=False, prompt="", choices=[])
+CLARIFY: Final = Task("clarify", 4, _PROMPT, Clarification, lambda _: _CLEAR, _check)
 
 
 def _note(change: Change) -> str:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.questions.spelling import Respelled, Vocabulary, respelled
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.task import Checked, Problem, Task
-from quern.jobs.text.dates import When, dates
+from quern.jobs.text.dates import dates
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.scripts import CJK_CHARACTER
 
@@ -67,27 +67,24 @@ def spans(question: str, now: date) -> list[Span]:
     if _YEAR.search(question):
         return []
     known = {when.start for when in dates(question) if when.from_day}
-    relative = [w for w in dates(question, now) if not w.open and w.start not in known]
-    return [_span(w, now) for w in relative if w.text.lower() not in _NO_TIME and not _in_title(question, w)]
-
-
-def _span(when: When, now: date) -> Span:
-    first, last = when.from_day or now, when.to_day or now
-    ago = _AGO.search(when.text)
-    if ago and ago["year"]:
-        first, last = date(first.year, 1, 1), date(first.year, 12, 31)
-    elif ago:
-        first, last = first.replace(day=1), first.replace(day=monthrange(first.year, first.month)[1])
-    elif when.text.lower() in _LAST_WEEKDAYS:  # The last one, not that of the last week.
-        first = last = now - timedelta((now.weekday() - first.weekday()) % 7 or 7)
-    return Span(first, last, when.text, when.start)
-
-
-def _in_title(question: str, when: When) -> bool:
-    """Whether the words are part of a title: in quotation marks, or with a capital inside a sentence."""
-    before = question[: when.start]
-    quoted = sum(before.count(mark) for mark in '"“”「」《》') % 2 == 1
-    return quoted or (when.text[0].isupper() and bool(before.strip()) and before.rstrip()[-1] not in ".?!:,;")
+    found = []
+    for when in dates(question, now):
+        # Part of a title is what stands in quotation marks, or has a capital inside a sentence.
+        before = question[: when.start]
+        title = sum(before.count(mark) for mark in '"“”「」《》') % 2 == 1
+        title = title or (when.text[0].isupper() and bool(before.strip()) and before.rstrip()[-1] not in ".?!:,;")
+        if title or when.open or when.start in known or when.text.lower() in _NO_TIME:
+            continue
+        first, last = when.from_day or now, when.to_day or now
+        ago = _AGO.search(when.text)
+        if ago and ago["year"]:
+            first, last = date(first.year, 1, 1), date(first.year, 12, 31)
+        elif ago:
+            first, last = first.replace(day=1), first.replace(day=monthrange(first.year, first.month)[1])
+        elif when.text.lower() in _LAST_WEEKDAYS:  # The last one, not that of the last week.
+            first = last = now - timedelta((now.weekday() - first.weekday()) % 7 or 7)
+        found.append(Span(first, last, when.text, when.start))
+    return found
 
 
 _SENTENCE: Final = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
@@ -136,8 +133,14 @@ def rewritten(given: RewriteInput) -> Rewriting:
     if alone != question:
         changes.append(Change(before=question, after=alone, why="preamble"))
     spelled, respellings = _edited(alone, respelled(alone, given.vocabulary), "spelling")
-    dated, dates = _edited(spelled, _dates(spelled, given.now), "time")
-    return Rewriting(question=dated, changes=[*changes, *respellings, *dates])
+    chinese = bool(CJK_CHARACTER.search(spelled))
+    brackets = "{}（{}）" if chinese else "{} ({})"
+    times = [
+        Respelled(span.start, span.end, brackets.format(span.words, span.told(chinese)))
+        for span in (spans(spelled, given.now) if given.now else ())
+    ]
+    dated, in_days = _edited(spelled, times, "time")
+    return Rewriting(question=dated, changes=[*changes, *respellings, *in_days])
 
 
 def question_alone(text: str) -> str:
@@ -154,18 +157,6 @@ def _edited(text: str, edits: Iterable[Respelled], why: str) -> tuple[str, list[
     for edit in reversed(ordered):
         text = text[: edit.start] + edit.words + text[edit.end :]
     return text, changes
-
-
-def _dates(question: str, now: date | None) -> list[Respelled]:
-    """Relative times with their days behind them."""
-    if now is None:
-        return []
-    chinese = bool(CJK_CHARACTER.search(question))
-    brackets = "{}（{}）" if chinese else "{} ({})"
-    return [
-        Respelled(span.start, span.end, brackets.format(span.words, span.told(chinese)))
-        for span in spans(question, now)
-    ]
 
 
 _PROMPT: Final = """Rewrite a question to a search engine so that it can be understood alone, and change nothing else.

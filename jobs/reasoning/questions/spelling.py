@@ -73,27 +73,25 @@ class Respelled(NamedTuple):
 
 
 def respelled(question: str, vocabulary: Vocabulary) -> list[Respelled]:
-    """The misspelled words of `question`, in their order; none where it seems to be in another language."""
-    words = search_terms(question).split()
-    unknown = sum(not vocabulary.knows(word) for word in words)
-    # With more unknown words, a question is in another language.
-    if not vocabulary or unknown > max(1, 0.4 * len(words)):
-        return []
-    written = (m for m in _WORD.finditer(question) if not m[0].isupper() and not vocabulary.knows(m[0].lower()))
-    return [Respelled(m.start(), m.end(), word) for m in written if (word := _meant(m[0], vocabulary))]
-
-
-def _meant(written: str, vocabulary: Vocabulary) -> str | None:
-    """The word of the index that was meant, with the capitals of what was written.
+    """The misspelled words of `question`, in their order; none where it seems to be in another language.
 
     A name is changed by one edit into the only name so near, for another name is another person; a word of seven
     letters and more may have two wrong. One of fewer than five is changed only where it lacks a letter: with another
     letter in its place it is another word.
     """
-    word, is_name = written.lower(), written[0].isupper()
-    near = vocabulary.nearest(word, 2 if len(word) >= 7 and not is_name else 1)
-    if not near or near[0] in STOP_WORDS or (is_name and len(near) > 1):
-        return None
-    if len(word) < 5 and len(near[0]) <= len(word):
-        return None
-    return near[0].title() if is_name else near[0]
+    words = search_terms(question).split()
+    unknown = sum(not vocabulary.knows(word) for word in words)
+    # With more unknown words, a question is in another language.
+    if not vocabulary or unknown > max(1, 0.4 * len(words)):
+        return []
+    found = []
+    for match in _WORD.finditer(question):
+        word, is_name = match[0].lower(), match[0][0].isupper()
+        if match[0].isupper() or vocabulary.knows(word):
+            continue
+        near = vocabulary.nearest(word, 2 if len(word) >= 7 and not is_name else 1)
+        if not near or near[0] in STOP_WORDS or (is_name and len(near) > 1):
+            continue
+        if len(word) >= 5 or len(near[0]) > len(word):
+            found.append(Respelled(match.start(), match.end(), near[0].title() if is_name else near[0]))
+    return found

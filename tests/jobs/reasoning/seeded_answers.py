@@ -10,8 +10,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evid
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task
-from quern.jobs.reasoning.confidence.features import features
-from quern.jobs.reasoning.confidence.judge import reason_of
+from quern.jobs.reasoning.confidence.judge import features, reason_of
 from quern.jobs.reasoning.entailment.features import features as entailment_features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.questions.decompose import decomposition

@@ -13,8 +13,7 @@ import torch
 
 from quern.jobs.models.folders import ModelError
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, Sources
-from quern.jobs.reasoning.citing.task import citing_task, how_cited
-from quern.jobs.reasoning.citing.trained import with_key
+from quern.jobs.reasoning.citing.task import citing_task, how_cited, with_key
 from quern.jobs.training.citations import Case, selection_pairs
 from quern.jobs.training.extractor import train_extractor
 from quern.jobs.training.pairs import grouped

@@ -13,8 +13,7 @@ import pytest
 
 from quern.jobs.models.reader import LineReading, Passage, Reading
 from quern.jobs.reasoning.answering.draft import Draft, Statement
-from quern.jobs.reasoning.answering.facts import Fact
-from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, ReportedEvent
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, Fact, ReportedEvent
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.concluding import Concluder, Drafted

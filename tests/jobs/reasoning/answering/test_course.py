@@ -7,9 +7,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from quern.jobs.reasoning.answering.course import stages, timeline
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, asks_course, asks_events
 from quern.jobs.reasoning.answering.task import answer_task
-from quern.jobs.reasoning.questions.course import asks_course, asks_events
 from quern.jobs.text.date_words import date_words
 from quern.schemas.settings import AnswerSettings
 

@@ -7,8 +7,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
-from quern.jobs.reasoning.confidence.features import UNKNOWN, features
-from quern.jobs.reasoning.confidence.judge import Judgement, fitted, judged
+from quern.jobs.reasoning.confidence.judge import Judgement, features, fitted, judged
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
@@ -80,6 +79,5 @@ def test_what_was_not_read_has_no_signal_of_the_reader_and_a_probability_all_the
     unread = AnswerInput("How many were hurt?", [Evidence(TEXT, None, [], [])])
     seen = features(unread)
     assert math.isnan(seen.any)
-    assert math.isnan(UNKNOWN)
     assert seen.unread == 1.0
     assert 0.0 < fitted().probability(seen) < 1.0

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
-from quern.jobs.reasoning.judging.gold import gold_task
+from quern.jobs.reasoning.judging.gold import Preference, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
 from quern.jobs.reasoning.judging.overlap import likeness
-from quern.jobs.reasoning.judging.preference import Preference, preference_task
 
 QUAY = Passage(
     "The quay wall was mended on 12 May 2024. The repair cost 740,000 crowns and took 9 weeks.",

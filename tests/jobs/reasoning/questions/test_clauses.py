@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.reasoning.questions.clauses import clauses
+from quern.jobs.reasoning.questions.parts import clauses
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.reasoning.questions.faults import fault_of
+from quern.jobs.reasoning.questions.preprocess import fault_of
 
 
 @pytest.mark.parametrize(
