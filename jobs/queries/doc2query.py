@@ -41,11 +41,7 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     def task(self) -> Task[ChunkContext, Pairs]:
         """Doc2Query with these settings."""
         given = self.settings
-        return doc2query(given.pairs, given.near_identical, given.groundedness, self._form)
-
-    @property
-    def _form(self) -> SearchForm:
-        return SearchForm(self.normalise)
+        return doc2query(given.pairs, given.near_identical, given.groundedness, SearchForm(self.normalise))
 
     def configuration(self) -> Mapping[str, object]:
         """Number of pairs, what writes them and how; of a model also the prompt and what it is held to."""
@@ -53,8 +49,8 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
         of_all = {"pairs": settings.pairs, "near_identical": settings.near_identical}
         if self.by_model:
             return {**of_all, "groundedness": settings.groundedness, **task.configuration(self.generator)}
-        by_rules = {"rules": RULES_VERSION, "sentences": sentences.VERSION, "form": self._form.configuration()}
-        return {**of_all, "generator": "rules", **by_rules}
+        form = SearchForm(self.normalise).configuration()
+        return {**of_all, "generator": "rules", "rules": RULES_VERSION, "sentences": sentences.VERSION, "form": form}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:
         """Text, title and date of each chunk."""

@@ -50,22 +50,18 @@ def groundedness(answer: str, passage: str) -> float:
     wanted, said = _words(answer), _words(passage)
     if all(word in _MEANS_NOTHING for word in wanted):
         return 0.0
-    if _quoted(wanted, said):
-        return 1.0
+    glue = "\x00"
+    if glue + glue.join(wanted) + glue in glue + glue.join(said) + glue:
+        return 1.0  # The words stand in the passage side by side.
     start = _densest(wanted, said)
     stretch = said[start : start + int(len(wanted) * _SLACK)]
     matched, span = _aligned(wanted, stretch)
     rest = Counter(wanted) - Counter(matched)
     names = {fold(name).casefold() for name in _NAME.findall(answer[1:])}
-    if any(_is_critical(word, names) for word in rest) or _negated(wanted) != _negated(span):
+    critical = any(any(c.isdigit() for c in word) or word in _AMOUNTS or word in names for word in rest)
+    if critical or _negated(wanted) != _negated(span):
         return 0.0
     return len(matched) / len(wanted)
-
-
-def _quoted(wanted: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether the words stand in the passage side by side."""
-    glue = "\x00"
-    return glue + glue.join(wanted) + glue in glue + glue.join(said) + glue
 
 
 def _densest(wanted: Sequence[str], said: Sequence[str]) -> int:
@@ -107,10 +103,6 @@ def _aligned(wanted: Sequence[str], stretch: Sequence[str]) -> tuple[list[str], 
         else:
             j -= 1
     return matched[::-1], stretch[first:last]
-
-
-def _is_critical(word: str, names: set[str]) -> bool:
-    return any(c.isdigit() for c in word) or word in _AMOUNTS or word in names
 
 
 def _negated(words: Sequence[str]) -> int:

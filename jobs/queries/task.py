@@ -10,8 +10,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.queries.grounded import groundedness
-from quern.jobs.queries.rules.reading import alike, words_of
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, written_pairs
+from quern.jobs.queries.rules.units import alike, words_of
 from quern.jobs.tasks.prompts import disarmed, quoted
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.search_form import SearchForm

@@ -23,24 +23,19 @@ def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
     """Pairs (form, question) for the plain sentence `text` of a document about `topic`, the best first."""
     clause = _CLAUSE_END.split(text, maxsplit=1)[0].strip()
     about = "" if not topic or topic in clause else f"关于{topic}，"
-    for form, question in _forms(text, clause, topic):
-        yield form, f"{about}{question}"
-    yield "about", f"{about}文中怎样说{clause[:24]}？" if about else f"{clause[:24]}，情况怎样？"
-
-
-def _forms(sentence: str, clause: str, topic: str) -> Iterator[tuple[str, str]]:
-    if cause := _CAUSE.search(sentence):
+    if cause := _CAUSE.search(text):
         # What stands first is the effect, unless the sentence opens with its cause.
-        effect = sentence[: cause.start()].strip("，, ") or sentence[len(clause) :]
-        yield "why", f"为什么{_CAUSE.sub('', effect.strip('，,。！ ')) or clause}？"
-    if date := _DATE.search(sentence):
-        dated = _CLAUSE_END.split(sentence[date.end() :])[0]
-        yield "when", f"{_bare(_clause_before(sentence, date.start()) + dated) or topic}是什么时候？"
-    if defined := _IS.match(sentence):
+        effect = text[: cause.start()].strip("，, ") or text[len(clause) :]
+        yield "why", f"{about}为什么{_CAUSE.sub('', effect.strip('，,。！ ')) or clause}？"
+    if date := _DATE.search(text):
+        dated = _CLAUSE_END.split(text[date.end() :])[0]
+        yield "when", f"{about}{_bare(_clause_before(text, date.start()) + dated) or topic}是什么时候？"
+    if defined := _IS.match(text):
         asked = "谁" if _PERSON.match(defined["rest"] + "。") else "什么"
-        yield "definition", f"{_bare(defined['subject'])}是{asked}？"
-    if place := _PLACE.search(sentence):
-        yield "where", f"{_bare(_clause_before(sentence, place.start())) or topic}{place[0]}哪里？"
+        yield "definition", f"{about}{_bare(defined['subject'])}是{asked}？"
+    if place := _PLACE.search(text):
+        yield "where", f"{about}{_bare(_clause_before(text, place.start())) or topic}{place[0]}哪里？"
+    yield "about", f"{about}文中怎样说{clause[:24]}？" if about else f"{clause[:24]}，情况怎样？"
 
 
 def _clause_before(sentence: str, end: int) -> str:

@@ -1,4 +1,4 @@
-"""English questions about a sentence, by rule.
+"""English questions about a sentence or a turn of a dialogue, by rule.
 
 A question form looks for the constituent it asks for (a date, a place, a cause...) and for a subject
 and a verb to turn round. A form that finds none gives nothing; one fallback always gives a question.
@@ -7,11 +7,11 @@ and a verb to turn round. A form that finds none gives nothing; one fallback alw
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from quern.jobs.queries.rules.units import Unit
 from quern.schemas.words.calendar import MONTH
-
-Form = Callable[[str, str], str]
+from quern.schemas.words.sentences import sentences
 
 _PERSONS = """
 actor actress author bishop biker bowler boxer chef comedian cricketer cyclist dancer designer driver duke fighter
@@ -70,10 +70,11 @@ def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
     clause = _CLAUSE_END.split(_LEAD.sub("", sentence, count=1), maxsplit=1)[0].strip()
     if clause.split(" ", 1)[0].lower() in _PRONOUNS:
         return
-    for name, form in _FORMS.items():
-        question = form(sentence, clause)
-        if question:
-            yield name, _finished(question, topic)
+    for name, question in _forms(sentence, clause):
+        body = question.strip().rstrip(".,;:!?").strip()
+        # With the topic, where it does not name it.
+        named = not topic or topic.lower() in body.lower()
+        yield name, f"{body}?" if named else f"About {topic}: {body[0].lower()}{body[1:]}?"
 
 
 def overview(topic: str, words: Sequence[str]) -> str:
@@ -104,55 +105,32 @@ def _inverted(clause: str) -> tuple[str, str, str] | None:
     return _uncapitalised(found["subject"]), found["verb"], found["rest"]
 
 
-def _when(sentence: str, clause: str) -> str:
-    if not _DATE_IN.search(sentence):
-        return ""
-    parts = _inverted(clause)
-    if parts is None:
-        return (
-            f"When was it that {_uncapitalised(_shortened(_DATE_IN.sub('', clause)))}"
-            if len(clause.split()) > 3
-            else ""
-        )
-    return f"When {parts[1]} {parts[0]} {_shortened(_DATE_IN.split(parts[2], maxsplit=1)[0])}"
-
-
-def _why(sentence: str, clause: str) -> str:
+def _forms(sentence: str, clause: str) -> Iterator[tuple[str, str]]:
+    """Pairs (form, question without its mark), the most telling constituents first."""
+    turned = _inverted(clause)
     cause = _WHY.search(sentence)
-    if cause is None or cause.start() < 8:
-        return ""
-    effect = _LEAD.sub("", sentence[: cause.start()], count=1)
-    parts = _inverted(effect)
-    return (
-        f"Why {parts[1]} {parts[0]} {_shortened(parts[2])}"
-        if parts
-        else f"Why is it that {_uncapitalised(_shortened(effect))}"
-    )
-
-
-def _definition(sentence: str, clause: str) -> str:
-    parts = _inverted(clause)
-    if parts is None or parts[1] not in ("is", "are", "was", "were"):
-        return ""
-    if PERSON_NOUN.match(parts[2]):
-        return f"Who {parts[1]} {parts[0]}"
-    return f"What {parts[1]} {parts[0]}" if re.match(r"(?:an?|the|one) ", parts[2]) else ""
-
-
-def _where(sentence: str, clause: str) -> str:
-    parts = _inverted(clause)
-    if parts is None or not (place := _PLACE.search(" " + parts[2])):
-        return ""
-    return f"Where {parts[1]} {parts[0]} {_shortened(parts[2][: max(place.start() - 1, 0)])}"
-
-
-def _whether(sentence: str, clause: str) -> str:
-    parts = _inverted(clause)
-    return f"{parts[1].capitalize()} {parts[0]} {_shortened(parts[2])}" if parts else ""
-
-
-# The order is that of preference: the most telling constituents first.
-_FORMS: dict[str, Form] = {"why": _why, "when": _when, "definition": _definition, "where": _where, "whether": _whether}
+    if cause and cause.start() >= 8:
+        effect = _LEAD.sub("", sentence[: cause.start()], count=1)
+        if parts := _inverted(effect):
+            yield "why", f"Why {parts[1]} {parts[0]} {_shortened(parts[2])}"
+        else:
+            yield "why", f"Why is it that {_uncapitalised(_shortened(effect))}"
+    if _DATE_IN.search(sentence):
+        if turned:
+            yield "when", f"When {turned[1]} {turned[0]} {_shortened(_DATE_IN.split(turned[2], maxsplit=1)[0])}"
+        elif len(clause.split()) > 3:
+            yield "when", f"When was it that {_uncapitalised(_shortened(_DATE_IN.sub('', clause)))}"
+    if turned is None:
+        return
+    subject, verb, rest = turned
+    if verb in ("is", "are", "was", "were"):
+        if PERSON_NOUN.match(rest):
+            yield "definition", f"Who {verb} {subject}"
+        elif re.match(r"(?:an?|the|one) ", rest):
+            yield "definition", f"What {verb} {subject}"
+    if place := _PLACE.search(f" {rest}"):
+        yield "where", f"Where {verb} {subject} {_shortened(rest[: max(place.start() - 1, 0)])}"
+    yield "whether", f"{verb.capitalize()} {subject} {_shortened(rest)}"
 
 
 def _shortened(text: str) -> str:
@@ -160,7 +138,53 @@ def _shortened(text: str) -> str:
     return " ".join(_CLAUSE_END.split(text.strip(), maxsplit=1)[0].split()[:22])
 
 
-def _finished(question: str, topic: str) -> str:
-    """The question with its mark, and with the topic where it does not name it."""
-    body = question.strip().rstrip(".,;:!?").strip()
-    return f"{body}?" if not topic or topic.lower() in body.lower() else f"About {topic}: {body[0].lower()}{body[1:]}?"
+_WHEN = (
+    r"\b(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m|p\.m|o'clock)\b|\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|today|tomorrow|tonight|yesterday|(?:this|next|last) (?:week|month|year)|weekend|noon|midnight)"
+)
+_INVITE = r"\b(?:join|invite|come over|want to|wanna|would you like|care to|free (?:this|on|for))\b.*\?"
+_SUGGEST = r"\b(?:let's|how about|what about|why don't|should try|could try|recommend|suggest|you should|you can)\b"
+_PLAN = r"\b(?:i'll|i will|we'll|we will|going to|gonna|plan(?:ning)? to)\b"
+_FEEL = r"\b(?:love|enjoy|like|prefer|favou?rite|excited|feel|glad|happy)\b"
+_DID = r"\b(?:i|we) (?:\w+ed|was|were|went|had|got|saw|made|found|bought|tried)\b"
+
+# What a turn does, in order of preference, and the question that asks for it: a speaks to b about k.
+_ACTS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE), template)
+    for name, pattern, template in (
+        ("why", r"\bbecause\b|\bsince (?:i|we|it)\b|\bso that\b|that's why", "Why does {a} tell {b} this{k}?"),
+        ("when", _WHEN, "When does {a} tell {b} it is{k}{d}?"),
+        ("invite", _INVITE, "What does {a} invite {b} to do{k}?"),
+        ("suggest", _SUGGEST, "What does {a} suggest to {b}{k}?"),
+        ("ask", r"\?\W*$", "What does {a} ask {b}{k}?"),
+        ("thank", r"\b(?:thanks|thank you|appreciate)\b", "Why does {a} thank {b}{k}?"),
+        ("plan", _PLAN, "What will {a} do{k}?"),
+        ("feel", _FEEL, "What does {a} like or feel{k}?"),
+        ("think", r"\b(?:think|believe|guess|opinion|seems?|sounds?)\b", "What does {a} think{k}?"),
+        ("did", _DID, "What did {a} do{k}?"),
+    )
+)
+_ASKED = 22  # Words of a reported question at most, unless its last sentence has more.
+
+
+def turn_questions(text: str, unit: Unit, key: str, day: str) -> Iterator[tuple[str, str]]:
+    """Pairs (form, question) for the turn `text`, which is about `key` and was said on `day`; either may be empty."""
+    a, b = unit.speaker, unit.addressee or "the others"
+    plain = text.replace("’", "'")
+    k, d = (f" about {key}" if key else ""), f" (said on {day})" if day else ""
+    yield "tell", f"What does {a} tell {b}{k}?"
+    if unit.before.rstrip().endswith("?"):
+        # The end of what was asked, whole sentences as long as they are not too many words.
+        *before, asked = sentences(unit.before)
+        while before and len(asked.split()) + len(before[-1].split()) <= _ASKED:
+            asked = f"{before.pop()} {asked}"
+        yield "reply", f"What does {a} answer when {b} asks: {' '.join(asked.split()[-2 * _ASKED :])}"
+    for name, pattern, template in _ACTS:
+        if pattern.search(plain):
+            yield name, template.format(a=a, b=b, k=k, d=d)
+
+
+def conversation(speakers: Sequence[str], topics: Sequence[str], day: str) -> str:
+    """The question that asks for a whole conversation."""
+    on, about = f" on {day}" if day else "", f": {', '.join(topics)}" if topics else ""
+    return f"What do {' and '.join(speakers[:4])} talk about{on}{about}?"

@@ -15,12 +15,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from quern.jobs.queries.rules import chinese, dialogue, english
-from quern.jobs.queries.rules.reading import Reading, alike, words_of
-from quern.jobs.queries.rules.units import Unit, read_units
+from quern.jobs.queries.rules import chinese, english
+from quern.jobs.queries.rules.units import (
+    STOP_WORDS,
+    WORD,
+    Unit,
+    alike,
+    dialogue_speakers,
+    person_name,
+    read_units,
+    topic_words,
+    words_of,
+)
 from quern.jobs.text.names import ASIDE
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.lines import squeeze
+from quern.schemas.words.scripts import HAN_CHARACTER, KANA_OR_HANGUL
 
 # Raised whenever the rules give other pairs.
 RULES_VERSION = 8
@@ -59,24 +69,71 @@ def written_pairs(
         near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
         form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
+    # Of units that nearly repeat each other the first is asked about; the share is of words that two have in common.
+    known: list[frozenset[str]] = []
+    units: list[Unit] = []
+    for unit in read_units(text, most):
+        words = words_of(text[unit.start : unit.end])
+        if words and not any(alike(words, other, 0.85) for other in known):
+            known.append(words)
+            units.append(unit)
     # `Mercury (planet)` is about Mercury.
-    topic = ASIDE.sub("", squeeze(title or ""))
-    reading = Reading(text, topic, published_at, _distinct(text, read_units(text, most)), form or SearchForm())
-    writer = _Writer(reading)
-    drafts = [list(writer.drafts(n)) for n in range(len(reading.units))]
-    return _chosen(drafts, writer.overview(), most, near_identical)
+    writer = _Writer(text, ASIDE.sub("", squeeze(title or "")), published_at, units, form or SearchForm())
+    drafts = [list(writer.drafts(n)) for n in range(len(units))]
+    chosen: list[Draft] = []
+    forms: Counter[str] = Counter()
+
+    def choose(draft: Draft) -> None:
+        if len(chosen) < most and not any(alike(draft.words, c.words, near_identical) for c in chosen):
+            chosen.append(draft)
+            forms[draft.form] += 1
+
+    # The first draft of every unit, the overview, then further ones of the forms that are rarest so far.
+    overview = writer.overview()
+    for draft in [*(d[0] for d in drafts if d), *([overview] if overview else [])]:
+        choose(draft)
+    rest = [d for unit_drafts in drafts for d in unit_drafts[1:]]
+    while rest and len(chosen) < most:
+        best = min(rest, key=lambda d: (d.rank, forms[d.form], d.unit))
+        rest.remove(best)
+        choose(best)
+    return sorted(chosen, key=lambda d: (d.unit, d.rank))
 
 
 class _Writer:
-    """Questions about the units of one chunk."""
+    """Questions about the units of one chunk.
 
-    def __init__(self, reading: Reading) -> None:
-        self.of = reading
+    Attributes:
+        text: The chunk.
+        topic: What its document is about, in the form in which sentences are asked about; may be empty.
+        units: Its units.
+        said: Each unit in that form; answers are quoted as they stand.
+        words: Words of each unit.
+        language: Language of the questions.
+        day: Day of publication in that language; may be empty.
+        speakers: Who speaks, in order of their names.
+        topics: Words that say what the chunk is about, the most frequent first; of English alone.
+    """
+
+    def __init__(
+        self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm
+    ) -> None:
+        self.text, self.units = text, units
+        self.topic = squeeze(form(topic))
+        self.said = [squeeze(form(text[u.start : u.end])) for u in units]
+        self.words = [words_of(said) for said in self.said]
+        self.language, self.day = wording_language(text), ""
+        if day := published_at:
+            chinese_day = f"{day.year}年{day.month}月{day.day}日"
+            self.day = chinese_day if self.language == "zh" else f"{day.day} {day:%B %Y}"
+        self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
+        spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
+        self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
 
     def drafts(self, number: int) -> Iterator[Draft]:
         """The pairs of a unit, the first the one that it must have."""
         seen: set[str] = set()
-        for form, question in self._questions(number, self.of.units[number], self.of.said[number]):
+        for form, question in self._questions(number, self.units[number], self.said[number]):
             asked = squeeze(question)
             if asked.lower() not in seen:
                 yield self._draft(number, len(seen), form, asked)
@@ -86,36 +143,36 @@ class _Writer:
 
     def overview(self) -> Draft | None:
         """The pair about the chunk as a whole; its answer is the unit that says most of what it is about."""
-        told = [n for n, unit in enumerate(self.of.units) if unit.kind in ("turn", "sentence")]
-        topics = self.of.topics[:4]  # Words that say what a chunk is about.
+        told = [n for n, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
+        topics = self.topics[:4]  # Words that say what a chunk is about.
         # A chunk of fewer units has no question about the whole.
-        if self.of.language != "en" or len(self.of.units) < 3 or not told:
+        if self.language != "en" or len(self.units) < 3 or not told:
             return None
-        if self.of.speakers:
-            question = dialogue.conversation(self.of.speakers, topics, self.of.day)
-        elif self.of.topic and topics:
-            question = english.overview(self.of.topic, topics)
+        if self.speakers:
+            question = english.conversation(self.speakers, topics, self.day)
+        elif self.topic and topics:
+            question = english.overview(self.topic, topics)
         else:
             return None
-        best = max(told, key=lambda n: (len(self.of.words[n].intersection(topics)), -n))
+        best = max(told, key=lambda n: (len(self.words[n].intersection(topics)), -n))
         return self._draft(best, _FORMS, "overview", question)
 
     def _draft(self, number: int, rank: int, form: str, question: str) -> Draft:
-        unit = self.of.units[number]
-        answer = squeeze(self.of.text[unit.start : unit.end])
-        return Draft(number, rank, form, question, answer, self.of.words[number] | words_of(question))
+        unit = self.units[number]
+        answer = squeeze(self.text[unit.start : unit.end])
+        return Draft(number, rank, form, question, answer, self.words[number] | words_of(question))
 
     def _questions(self, number: int, unit: Unit, said: str) -> Iterator[tuple[str, str]]:
-        topic = self.of.topic or unit.heading.rstrip(":：")
+        topic = self.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
             yield unit.kind, self._row_question(unit, said, topic)
-        elif self.of.language == "zh":
+        elif self.language == "zh":
             yield from (
-                chinese.turn_questions(said, unit, self.of.day) if unit.speaker else chinese.questions(said, topic)
+                chinese.turn_questions(said, unit, self.day) if unit.speaker else chinese.questions(said, topic)
             )
-        elif self.of.language == "en" and unit.speaker:
-            yield from dialogue.turn_questions(said, unit, self._key(number), self.of.day)
-        elif self.of.language == "en":
+        elif self.language == "en" and unit.speaker:
+            yield from english.turn_questions(said, unit, self._key(number), self.day)
+        elif self.language == "en":
             yield from english.questions(said, topic)
             names = [n.rstrip(".,") for n in _NAME.findall(said) if n.rstrip(".,").lower() not in topic.lower()]
             yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
@@ -125,17 +182,17 @@ class _Writer:
 
     def _key(self, number: int) -> str:
         """What a unit is about: the chunk's most frequent words that stand in it."""
-        return " and ".join([w for w in self.of.topics if w in self.of.words[number]][:2])
+        return " and ".join([w for w in self.topics if w in self.words[number]][:2])
 
     def _row_question(self, unit: Unit, said: str, topic: str) -> str:
-        if self.of.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
+        if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
             return (
-                f"When do {' and '.join(self.of.speakers)} talk?"
-                if self.of.language == "en"
-                else f"{'和'.join(self.of.speakers)}是什么时候谈的？"
+                f"When do {' and '.join(self.speakers)} talk?"
+                if self.language == "en"
+                else f"{'和'.join(self.speakers)}是什么时候谈的？"
             )
         first = said.split("|")[0].strip() if unit.kind == "table" else unit.label
-        if self.of.language == "zh":
+        if self.language == "zh":
             return f"{topic}的{first}是什么？" if topic else f"{first}是什么？"
         if unit.kind == "row":
             return f"What is the {first.lower()} of {topic}?" if topic else f"What is the {first.lower()}?"
@@ -144,35 +201,11 @@ class _Writer:
         return f"{asked} ({topic})?" if topic else f"{asked}?"
 
 
-def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
-    """The units without those that nearly repeat an earlier one."""
-    kept: list[tuple[frozenset[str], Unit]] = []
-    for unit in units:
-        words = words_of(text[unit.start : unit.end])
-        # Share of words that two units may have in common.
-        if words and not any(alike(words, w, 0.85) for w, _ in kept):
-            kept.append((words, unit))
-    return [u for _, u in kept]
-
-
-def _chosen(drafts: Sequence[Sequence[Draft]], overview: Draft | None, most: int, near_identical: float) -> list[Draft]:
-    """The first draft of every unit, the overview, then further ones of the forms that are rarest so far.
-
-    None is near-identical to one that was chosen before it.
-    """
-    chosen: list[Draft] = []
-    forms: Counter[str] = Counter()
-
-    def choose(draft: Draft) -> None:
-        if len(chosen) < most and not any(alike(draft.words, c.words, near_identical) for c in chosen):
-            chosen.append(draft)
-            forms[draft.form] += 1
-
-    for draft in [*(d[0] for d in drafts if d), *([overview] if overview else [])]:
-        choose(draft)
-    rest = [d for unit in drafts for d in unit[1:]]
-    while rest and len(chosen) < most:
-        best = min(rest, key=lambda d: (d.rank, forms[d.form], d.unit))
-        rest.remove(best)
-        choose(best)
-    return sorted(chosen, key=lambda d: (d.unit, d.rank))
+def wording_language(text: str) -> str:
+    """`zh`, `en`, or nothing where questions can be worded in neither."""
+    if len(HAN_CHARACTER.findall(text)) > 0.3 * len(WORD.findall(text)):
+        return "" if len(KANA_OR_HANGUL.findall(text)) > 0.05 * len(text) else "zh"
+    words = WORD.findall(text.lower())
+    known = sum(map(STOP_WORDS.__contains__, words))
+    # Least share of English function words in an English text.
+    return "en" if (text.isascii() and len(words) < 12) or known > 0.1 * len(words) else ""

@@ -72,6 +72,17 @@ def word_count(text: str) -> int:
     return sum(1 for _ in WORD.finditer(text))
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The different words of `text`, in lower case; of Chinese, Japanese and Korean the characters."""
+    return frozenset(WORD.findall(text.lower()))
+
+
+def alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+    """Whether the Jaccard similarity of two sets of words is at least `least`."""
+    shared = len(one & other)
+    return shared >= least * (len(one) + len(other) - shared)
+
+
 def person_name(label: str) -> str:
     """A speaker's label as a name: `LiHua` is `Li Hua`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
@@ -79,7 +90,24 @@ def person_name(label: str) -> str:
 
 def read_units(text: str, most: int) -> list[Unit]:
     """At most `most` units that together hold every word of `text`, in order."""
-    return _at_most(_merge_short(_units(text)), most)
+    reader = _Reader(text)
+    for block, line in enumerate(_LINE.finditer(text)):
+        if WORD.search(line[0]):
+            reader.read(line, block)
+    # The short ones of a speaker's turn or of plain paragraphs are joined to a neighbour.
+    merged: list[Unit] = []
+    for unit in reader.units:
+        last = merged[-1] if merged else unit
+        one_line = last.block == unit.block
+        if unit.kind == "turn":
+            joins = one_line and last.words + unit.words <= _LONG_TURN
+        else:
+            joins = unit.kind == "sentence" and (last.words < _SHORT or (one_line and unit.words < _SHORT))
+        if merged and last.kind == unit.kind and joins:
+            merged[-1] = _joined(last, unit)
+        else:
+            merged.append(unit)
+    return _at_most([unit for unit in merged if unit.words], most)
 
 
 def _at_most(units: list[Unit], most: int) -> list[Unit]:
@@ -117,23 +145,15 @@ def _at_most(units: list[Unit], most: int) -> list[Unit]:
 def dialogue_speakers(text: str) -> frozenset[str]:
     """Labels at the start of lines that are speakers; empty where the text is no dialogue."""
     labelled = [(m["label"], line[0][m.end() :]) for line in _LINE.finditer(text) if (m := _LABEL.match(line[0]))]
-    names = [(label, said) for label, said in labelled if label.lower() not in NOT_SPEAKERS and _is_name(label)]
+    names = [
+        (label, said)
+        for label, said in labelled
+        if label.lower() not in NOT_SPEAKERS and all(w[0].isupper() or not w[0].isascii() for w in label.split())
+    ]
     sayings = sum(1 for _, said in names if _SAYING.search(said))
     if not sayings or 2 * sayings < len(names):
         return frozenset()
     return frozenset(label for label, _ in names)
-
-
-def _is_name(label: str) -> bool:
-    return all(w[0].isupper() or not w[0].isascii() for w in label.split())
-
-
-def _units(text: str) -> list[Unit]:
-    reader = _Reader(text)
-    for block, line in enumerate(_LINE.finditer(text)):
-        if WORD.search(line[0]):
-            reader.read(line, block)
-    return reader.units
 
 
 class _Reader:
@@ -150,36 +170,37 @@ class _Reader:
 
     def read(self, line: re.Match[str], block: int) -> None:
         """Add the units of a line that has words."""
+        text, (start, end), bare = self.text, line.span(), line[0].strip()
         label = _LABEL.match(line[0])
-        if label and label["label"] in self.speakers:
-            addressee = _addressee(self.order, self.turns)
-            self.units += _turn(self.text, line.span(), label, block, addressee, self.said)
+        name = label["label"] if label else ""
+        if label and name in self.speakers:
+            # The last other speaker before this turn, else the first after it.
+            around = [*reversed(self.order[: self.turns]), *self.order[self.turns :]]
+            addressee = next((person_name(s) for s in around if s != name), "")
+            start += label.end()
+            who = {"speaker": person_name(name), "addressee": addressee}
+            parts = [_unit(text, (start, end), block, "turn", **who)]
+            if parts[0].words > _LONG_TURN:
+                spans = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
+                parts = [_unit(text, span, block, "turn", **who) for span in spans]
+            self.units += [replace(parts[0], before=self.said), *parts[1:]]
             self.said = squeeze(line[0][label.end() :])
             self.turns += 1
-        elif "|" in line[0] or "\t" in line[0].strip():
-            self.units.append(_unit(self.text, line.span(), block, "table", label=self.head, heading=self.heading))
+        elif "|" in line[0] or "\t" in bare:
+            self.units.append(_unit(text, (start, end), block, "table", label=self.head, heading=self.heading))
             self.head = self.head or squeeze(line[0])
-        elif label and self._is_row(label["label"], line[0]):
-            self.units.append(_unit(self.text, line.span(), block, "row", label=label["label"], heading=self.heading))
+        # A `label: value` line of more words is prose.
+        elif label and (name.lower() in NOT_SPEAKERS or (not self.speakers and word_count(line[0]) <= 20)):
+            self.units.append(_unit(text, (start, end), block, "row", label=name, heading=self.heading))
         else:
-            self.units += _sentences(self.text, line.span(), block, self.heading)
-            self.heading = squeeze(line[0]) if _is_heading(line[0]) else self.heading
+            bullet = _BULLET.match(text, start, end)
+            start = bullet.end() if bullet else start
+            spans = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
+            self.units += [_unit(text, span, block, "sentence", heading=self.heading) for span in spans]
+            is_short = bare[-1:].isalnum() and word_count(bare) <= 8
+            if (bare[-1:] in ":：" or is_short) and not _BULLET.match(line[0]):
+                self.heading = squeeze(line[0])
             self.head = ""
-
-    def _is_row(self, label: str, line: str) -> bool:
-        # Words; a longer `label: value` line is prose.
-        return label.lower() in NOT_SPEAKERS or (not self.speakers and word_count(line) <= 20)
-
-
-def _is_heading(line: str) -> bool:
-    bare = line.strip()
-    return not _BULLET.match(line) and (bare[-1:] in ":：" or (bare[-1:].isalnum() and word_count(bare) <= 8))
-
-
-def _addressee(order: list[str], turn: int) -> str:
-    """The last other speaker before this turn, else the first after it."""
-    others = [s for s in reversed(order[:turn]) if s != order[turn]] or [s for s in order[turn:] if s != order[turn]]
-    return person_name(others[0]) if others else ""
 
 
 def _unit(text: str, span: Span, block: int, kind: str, **around: str) -> Unit:
@@ -190,46 +211,8 @@ def _unit(text: str, span: Span, block: int, kind: str, **around: str) -> Unit:
     return Unit(start, end, word_count(part), block, kind, **around)
 
 
-def _turn(text: str, line: Span, label: re.Match[str], block: int, addressee: str, said: str) -> list[Unit]:
-    start = line[0] + label.end()
-    speaker = person_name(label["label"])
-    whole = _unit(text, (start, line[1]), block, "turn", speaker=speaker, addressee=addressee, before=said)
-    if whole.words <= _LONG_TURN:
-        return [whole]
-    spans = [(start + a, start + b) for a, b in sentence_spans(text[start : line[1]])]
-    parts = [_unit(text, s, block, "turn", speaker=speaker, addressee=addressee) for s in spans]
-    return [replace(parts[0], before=said), *parts[1:]]
-
-
-def _sentences(text: str, line: Span, block: int, heading: str) -> list[Unit]:
-    bullet = _BULLET.match(text, *line)
-    start = bullet.end() if bullet else line[0]
-    spans = sentence_spans(text[start : line[1]])
-    return [_unit(text, (start + a, start + b), block, "sentence", heading=heading) for a, b in spans]
-
-
 def _joined(first: Unit, second: Unit) -> Unit:
     return replace(first, end=second.end, words=first.words + second.words)
-
-
-def _merge_short(units: list[Unit]) -> list[Unit]:
-    """Units of one speaker's turn or of plain paragraphs, the short ones joined to a neighbour."""
-    merged: list[Unit] = []
-    for unit in units:
-        last = merged[-1] if merged else None
-        if last and last.kind == unit.kind and _may_join(last, unit):
-            merged[-1] = _joined(last, unit)
-        else:
-            merged.append(unit)
-    return [u for u in merged if u.words]
-
-
-def _may_join(first: Unit, second: Unit) -> bool:
-    if first.kind == "turn":
-        return first.block == second.block and first.words + second.words <= _LONG_TURN
-    return first.kind == "sentence" and (
-        first.words < _SHORT or (first.block == second.block and second.words < _SHORT)
-    )
 
 
 def topic_words(text: str) -> list[str]:
