@@ -47,13 +47,10 @@ class Batching:
             rows = np.flatnonzero(padded == length)
             size = max(1, min(self.texts, self.tokens // length))
             for first in range(0, len(rows), size):
-                yield self._call(ids, rows[first : first + size], length)
-
-    def _call(self, ids: Sequence[Sequence[int]], rows: Rows, length: int) -> Call:
-        padded = np.full((len(rows), length), self.pad_id, dtype=np.int64)
-        mask = np.zeros((len(rows), length), dtype=np.int64)
-        for at, row in enumerate(rows.tolist()):
-            tokens = ids[row]
-            padded[at, : len(tokens)] = tokens
-            mask[at, : len(tokens)] = 1
-        return Call(rows, padded, mask)
+                own = rows[first : first + size]
+                tokens = np.full((len(own), length), self.pad_id, dtype=np.int64)
+                mask = np.zeros((len(own), length), dtype=np.int64)
+                for at, row in enumerate(own.tolist()):
+                    tokens[at, : len(ids[row])] = ids[row]
+                    mask[at, : len(ids[row])] = 1
+                yield Call(own, tokens, mask)

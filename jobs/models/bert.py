@@ -22,7 +22,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
 from quern.jobs.models.folders import Model, ModelError, Pooling, read_model
-from quern.jobs.models.precision import import_openvino
+from quern.jobs.models.machine import import_openvino
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
 # What a graph gives: a vector per text, scores of a pair of texts, or a vector per token.
@@ -52,7 +52,10 @@ def is_plain_bert(model: Model) -> bool:
     config = json.loads((model.transformer / "config.json").read_text("utf-8"))
     plain = config.get("model_type") == "bert" and all(config.get(key, value) == value for key, value in _PLAIN.items())
     files = list(model.transformer.glob("*.safetensors"))
-    return plain and len(files) == 1 and _kinds(files[0]) <= _KINDS
+    if not plain or len(files) != 1:
+        return False
+    with _opened(files[0]) as file:
+        return all(file.get_slice(name).get_dtype() in _KINDS for name in file.keys())  # noqa: SIM118
 
 
 def convert(model: Model, file: Path) -> None:
@@ -126,24 +129,17 @@ def _opened(path: Path) -> Iterator[Any]:
         raise ModelError(f"model file {path} cannot be read: {error}") from error
 
 
-def _kinds(path: Path) -> set[str]:
-    """The kinds of numbers in a file, by the names that safetensors has for them."""
-    with _opened(path) as file:
-        return {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
-
-
 def _read(path: Path, ending: str = "") -> Weights:
     """The weights of the encoder in float32 whose names end so, by their names within it."""
     with _opened(path) as file:
-        names = [name for name in file.keys() if name.endswith(ending)]  # noqa: SIM118
-        return {_name(name): file.get_tensor(name).astype(np.float32, copy=False) for name in names}
-
-
-def _name(written: str) -> str:
-    """The name that a weight has within the encoder, by that in its file."""
-    for old, new in _OLD_NAMES.items():
-        written = written.replace(old, new)
-    return written.removeprefix("bert.")
+        weights = {}
+        for written in file.keys():  # noqa: SIM118
+            name = written.removeprefix("bert.")
+            for old, new in _OLD_NAMES.items():
+                name = name.replace(old, new)
+            if written.endswith(ending):
+                weights[name] = file.get_tensor(written).astype(np.float32, copy=False)
+        return weights
 
 
 @dataclass(frozen=True)
@@ -172,24 +168,26 @@ class _Encoder:
         inputs = {name: ops.parameter([-1, -1], np.int64, name=name) for name in names}
         ids, mask = inputs["input_ids"], inputs["attention_mask"]
         hidden = self._embedded(ids, inputs.get("token_type_ids"))
-        look = _Look(self._visible(ids, mask), ops.constant(np.float32((self._dimension // self.heads) ** -0.5)))
+        # A token may look at all but padding, shape (n, 1, tokens, tokens).
+        shape, first = ops.shape_of(ids), ops.constant(np.int64(0))
+        texts, tokens = (ops.gather(shape, ops.constant(np.array([at])), first) for at in (0, 1))
+        wanted = ops.concat([texts, ops.constant(np.array([1])), tokens, tokens], 0)
+        seen = ops.unsqueeze(ops.convert(mask, "boolean"), ops.constant(np.array([1, 2])))
+        visible = ops.broadcast(seen, wanted, broadcast_spec="BIDIRECTIONAL")
+        look = _Look(visible, ops.constant(np.float32((self._dimension // self.heads) ** -0.5)))
         for number in range(layers):
             hidden = self._layer(f"encoder.layer.{number}.", hidden, look)
         if head == "pair":
-            hidden = self._classes(hidden)
+            # Scores of the classes by the first token.
+            cls = ops.gather(hidden, ops.constant(np.array([0])), ops.constant(np.int64(1)))
+            scores = self._linear("classifier", ops.tanh(self._linear("pooler.dense", cls)))
+            hidden = ops.squeeze(scores, ops.constant(np.array([1])))
         elif head is not None:
             hidden = _pooled(hidden, mask, head)
         graph = openvino.Model([hidden], [mask, ids, *list(inputs.values())[2:]], "bert")
         for name, node in inputs.items():
             node.output(0).tensor.set_names({name})
         return graph
-
-    def _classes(self, hidden: Any) -> Any:
-        """Scores of the classes by the first token, shapes (n, tokens, d) and (n, classes)."""
-        ops = _ops()
-        first = ops.gather(hidden, ops.constant(np.array([0])), ops.constant(np.int64(1)))
-        scores = self._linear("classifier", ops.tanh(self._linear("pooler.dense", first)))
-        return ops.squeeze(scores, ops.constant(np.array([1])))
 
     @property
     def _dimension(self) -> int:
@@ -211,24 +209,8 @@ class _Encoder:
         total = ops.add(total, ops.gather(ops.constant(places), place, ops.constant(first)))
         return self._normal("embeddings.LayerNorm", total)
 
-    def _visible(self, ids: Any, mask: Any) -> Any:
-        """Whether a token may look at another, shape (n, 1, tokens, tokens): at all but padding."""
-        ops = _ops()
-        shape, first = ops.shape_of(ids), ops.constant(np.int64(0))
-        texts, tokens = (ops.gather(shape, ops.constant(np.array([at])), first) for at in (0, 1))
-        wanted = ops.concat([texts, ops.constant(np.array([1])), tokens, tokens], 0)
-        seen = ops.unsqueeze(ops.convert(mask, "boolean"), ops.constant(np.array([1, 2])))
-        return ops.broadcast(seen, wanted, broadcast_spec="BIDIRECTIONAL")
-
     def _layer(self, name: str, hidden: Any, look: _Look) -> Any:
         """Attention and the two products after it, each added to what it was given, and normalised."""
-        ops = _ops()
-        attended = self._linear(name + "attention.output.dense", self._attention(name, hidden, look))
-        hidden = self._normal(name + "attention.output.LayerNorm", ops.add(attended, hidden))
-        wide = ops.gelu(self._linear(name + "intermediate.dense", hidden), "ERF")
-        return self._normal(name + "output.LayerNorm", ops.add(self._linear(name + "output.dense", wide), hidden))
-
-    def _attention(self, name: str, hidden: Any, look: _Look) -> Any:
         ops = _ops()
         split = ops.constant(np.array([0, 0, self.heads, self._dimension // self.heads]))
         turn = ops.constant(np.array([0, 2, 1, 3], np.int32))
@@ -237,7 +219,11 @@ class _Encoder:
             for part in ("query", "key", "value")
         ]
         found = ops.scaled_dot_product_attention(*parts, look.seen, look.scale, causal=False)
-        return ops.reshape(ops.transpose(found, turn), ops.constant(np.array([0, 0, self._dimension])), True)
+        joined = ops.reshape(ops.transpose(found, turn), ops.constant(np.array([0, 0, self._dimension])), True)
+        attended = self._linear(name + "attention.output.dense", joined)
+        hidden = self._normal(name + "attention.output.LayerNorm", ops.add(attended, hidden))
+        wide = ops.gelu(self._linear(name + "intermediate.dense", hidden), "ERF")
+        return self._normal(name + "output.LayerNorm", ops.add(self._linear(name + "output.dense", wide), hidden))
 
     def _linear(self, name: str, hidden: Any) -> Any:
         ops = _ops()

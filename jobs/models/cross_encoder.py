@@ -9,7 +9,7 @@ Source: Nogueira and Cho, Passage Re-ranking with BERT, arXiv 1901.04085.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -21,10 +21,9 @@ from scipy.special import expit
 
 from quern.jobs.models.batches import PAD_TO, Batching
 from quern.jobs.models.bert import is_plain_bert, pair_graph
-from quern.jobs.models.cores import available_cores
 from quern.jobs.models.folders import Model, ModelError, find_folder, forbid_network, load_tokenizer, read_model
+from quern.jobs.models.machine import available_cores, import_openvino
 from quern.jobs.models.openvino_runtime import properties
-from quern.jobs.models.precision import import_openvino
 from quern.jobs.models.torch_runtime import find_device
 from quern.schemas.extras import require
 from quern.schemas.settings import RerankSettings
@@ -41,13 +40,20 @@ class CrossEncoder(ABC):
     """A cross-encoder in this process: `AutoModelForSequenceClassification` with one score, or two classes."""
 
     @staticmethod
+    @lru_cache(maxsize=2)
     def load(settings: RerankSettings) -> CrossEncoder:
         """The model of `settings`, loaded once per process.
 
         Raises:
             ModelError: It is not on this machine, or is not a cross-encoder.
         """
-        return _load(settings)
+        folder = find_folder(settings.model, "rerank.model")
+        # A cross-encoder has no list of modules where it is a transformer alone.
+        if settings.device == "cpu" and (folder / "config.json").exists() and not (folder / "modules.json").exists():
+            model = read_model(str(folder))
+            if is_plain_bert(model) and (folder / "tokenizer.json").exists():
+                return OpenVinoCrossEncoder(model, settings)
+        return TorchCrossEncoder(folder, settings)
 
     @abstractmethod
     def scores(self, questions: Sequence[str], passages: Sequence[str]) -> Floats:
@@ -130,21 +136,16 @@ class TorchCrossEncoder(CrossEncoder):
         if not questions:
             return found
         pairs = self._tokenizer(list(questions), list(passages), truncation=_CUT, max_length=self._max_tokens)
+        # Pairs of one padded length share a call, so that a score does not depend on what it is computed beside.
+        padded = [-(-len(ids) // PAD_TO) for ids in pairs["input_ids"]]
+        order = sorted(range(len(padded)), key=lambda row: -padded[row])
+        groups = [[*group] for _, group in groupby(order, key=padded.__getitem__)]
         with torch.inference_mode():
-            for rows in self._calls([len(ids) for ids in pairs["input_ids"]]):
-                # Of one padded length, so that a score does not depend on what it is computed beside.
+            for rows in (group[at : at + self._most] for group in groups for at in range(0, len(group), self._most)):
                 call = {name: [values[row] for row in rows] for name, values in pairs.items()}
                 inputs = self._tokenizer.pad(call, pad_to_multiple_of=PAD_TO, return_tensors="pt").to(self._device)
                 found[rows] = expit(_margin(self._model(**inputs).logits.float().cpu().numpy()))
         return found
-
-    def _calls(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Rows that share a call: of one padded length, the longest first."""
-        padded = [-(-length // PAD_TO) for length in lengths]
-        order = sorted(range(len(padded)), key=lambda row: -padded[row])
-        for _, group in groupby(order, key=padded.__getitem__):
-            rows = list(group)
-            yield from (rows[at : at + self._most] for at in range(0, len(rows), self._most))
 
 
 def _margin(logits: Floats) -> Floats:
@@ -155,14 +156,3 @@ def _margin(logits: Floats) -> Floats:
 def _check_classes(classes: int, settings: RerankSettings) -> None:
     if classes > 2:
         raise ModelError(f"rerank.model {settings.model} tells {classes} classes apart; a cross-encoder has one score")
-
-
-@lru_cache(maxsize=2)
-def _load(settings: RerankSettings) -> CrossEncoder:
-    folder = find_folder(settings.model, "rerank.model")
-    # A cross-encoder has no list of modules where it is a transformer alone.
-    if settings.device == "cpu" and (folder / "config.json").exists() and not (folder / "modules.json").exists():
-        model = read_model(str(folder))
-        if is_plain_bert(model) and (folder / "tokenizer.json").exists():
-            return OpenVinoCrossEncoder(model, settings)
-    return TorchCrossEncoder(folder, settings)

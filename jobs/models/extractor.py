@@ -18,10 +18,9 @@ from safetensors.numpy import load_file
 from scipy.special import expit
 
 from quern.jobs.models.bert import is_plain_bert, token_graph
-from quern.jobs.models.cores import available_cores
 from quern.jobs.models.folders import ModelError, find_folder, load_tokenizer, read_model
+from quern.jobs.models.machine import available_cores, import_openvino
 from quern.jobs.models.openvino_runtime import properties
-from quern.jobs.models.precision import import_openvino
 
 TOKENS: Final = 128  # Of a sentence; the rest is cut.
 _KIND: Final = "BertForTokenClassification"

@@ -10,13 +10,17 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
+import numpy as np
+import numpy.typing as npt
 from tokenizers import Tokenizer, normalizers
 
 from quern.schemas.digests import FINGERPRINT_BYTES, settings_digest
@@ -46,6 +50,10 @@ _CONFIGURATION_FILES = (
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
 )
+
+# MiniLM's vocabulary has 27,763 entries of Latin script, 488 of Han, for which it is blind, and under 100 of any other;
+# one that was made for a script has thousands.
+_ENTRIES: Final = 1000
 
 
 class ModelError(MachineFaultError):
@@ -84,15 +92,6 @@ def find_folder(name: str, setting: str = "embed.model") -> Path:
         return path.resolve()
     if path.is_absolute() or name.startswith(("~", ".")):
         raise ModelError(f"{setting} {name}: there is no such folder")
-    return _cached_folder(name, setting)
-
-
-def forbid_network() -> None:
-    """Keep Hugging Face libraries that are imported from now on in this process, or its children, off the network."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
-
-
-def _cached_folder(name: str, setting: str) -> Path:
     forbid_network()
     from huggingface_hub import snapshot_download
 
@@ -104,6 +103,11 @@ def _cached_folder(name: str, setting: str) -> Path:
             f"{setting} {name}: neither a folder nor a model in the local Hugging Face cache; "
             f"fetch it first with `hf download {repository}`, or give the path of its folder"
         ) from error
+
+
+def forbid_network() -> None:
+    """Keep Hugging Face libraries that are imported from now on in this process, or its children, off the network."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def _read_json(path: Path) -> object:
@@ -126,19 +130,16 @@ def _read_mapping_if_any(path: Path) -> dict[str, Any]:
     return _read_mapping(path) if path.exists() else {}
 
 
-def _read_modules(path: Path) -> list[tuple[str, str]]:
-    """Class and folder of each module, the folder relative to the model's."""
-    try:
-        return [(str(m["type"]).rpartition(".")[2], str(m["path"])) for m in cast(list[Any], _read_json(path))]
-    except (KeyError, TypeError) as error:
-        raise ModelError(f"model file {path} is no list of modules with type and path") from error
-
-
 def _module_folders(folder: Path) -> dict[str, Path]:
     """Folder of each module by its class; without `modules.json` there is a bare transformer."""
     if not (folder / "modules.json").exists():
         return {"Transformer": folder}
-    modules = {kind: folder / path for kind, path in _read_modules(folder / "modules.json")}
+    path, modules = folder / "modules.json", dict[str, Path]()
+    try:
+        for module in cast(list[Any], _read_json(path)):
+            modules[str(module["type"]).rpartition(".")[2]] = folder / str(module["path"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"model file {path} is no list of modules with type and path") from error
     unknown = sorted(set(modules) - {"Transformer", "Pooling", "Normalize"})
     if unknown or "Transformer" not in modules:
         raise ModelError(
@@ -158,20 +159,6 @@ def _pooling(folder: Path, config: Mapping[str, Any]) -> Pooling:
     return _POOLINGS[modes[0]]
 
 
-def _dimension(folder: Path, config: Mapping[str, Any]) -> int:
-    for name in ("embedding_dimension", "word_embedding_dimension", "hidden_size", "dim"):
-        if size := config.get(name):
-            return int(size)
-    raise ModelError(f"model {folder} does not say how many dimensions its vectors have")
-
-
-def _check_prompts(folder: Path) -> None:
-    config = _read_mapping_if_any(folder / "config_sentence_transformers.json")
-    name = config.get("default_prompt_name")
-    if name and config.get("prompts", {}).get(name):
-        raise ModelError(f"model {folder} puts a prompt before each text ({name}), which is not supported")
-
-
 def read_model(name: str) -> Model:
     """The model that `embed.model` names, described from its configuration files alone.
 
@@ -180,18 +167,26 @@ def read_model(name: str) -> Model:
     """
     folder = find_folder(name)
     modules = _module_folders(folder)
-    _check_prompts(folder)
+    prompts = _read_mapping_if_any(folder / "config_sentence_transformers.json")
+    prompt = prompts.get("default_prompt_name")
+    if prompt and prompts.get("prompts", {}).get(prompt):
+        raise ModelError(f"model {folder} puts a prompt before each text ({prompt}), which is not supported")
     transformer = modules["Transformer"]
     config = _read_mapping(transformer / "config.json")
     pooling = _read_mapping(modules["Pooling"] / "config.json") if "Pooling" in modules else {}
+    names, sizes = ("embedding_dimension", "word_embedding_dimension", "hidden_size", "dim"), {**config, **pooling}
+    dimension = next((int(sizes[name]) for name in names if sizes.get(name)), 0)
     pad_id = int(config.get("pad_token_id") or 0)
     positions = config.get("max_position_embeddings")
     shift = pad_id + 1 if config.get("model_type") in _SHIFTED_POSITIONS else 0
+    pooled = _pooling(folder, pooling)
+    if not dimension:
+        raise ModelError(f"model {folder} does not say how many dimensions its vectors have")
     return Model(
         folder=folder,
         transformer=transformer,
-        pooling=_pooling(folder, pooling),
-        dimension=_dimension(folder, {**config, **pooling}),
+        pooling=pooled,
+        dimension=dimension,
         positions=int(positions) - shift if positions else None,
         pad_id=pad_id,
         lowercase=bool(_read_mapping_if_any(transformer / "sentence_bert_config.json").get("do_lower_case")),
@@ -213,22 +208,18 @@ def _file_digest(path: Path) -> str:
     return _digest(path, status.st_size, status.st_mtime_ns)
 
 
-def _weights(model: Model) -> list[Path]:
-    files = sorted(model.transformer.glob("*.safetensors")) or sorted(model.transformer.glob("pytorch_model*.bin"))
-    if not files:
-        raise ModelError(f"model {model.folder} has no weights: neither *.safetensors nor pytorch_model*.bin")
-    return files
-
-
 def model_fingerprint(model: Model) -> str:
     """Digest of all files of the model that its vectors depend on, 32 hexadecimal digits; not of where they lie.
 
     Raises:
         ModelError: The model has no weights.
     """
+    weights = sorted(model.transformer.glob("*.safetensors")) or sorted(model.transformer.glob("pytorch_model*.bin"))
+    if not weights:
+        raise ModelError(f"model {model.folder} has no weights: neither *.safetensors nor pytorch_model*.bin")
     folders = sorted({model.folder, model.transformer, *model.folder.glob("*_Pooling")})
     files = [folder / name for folder in folders for name in _CONFIGURATION_FILES if (folder / name).is_file()]
-    return settings_digest([[str(p.relative_to(model.folder)), _file_digest(p)] for p in files + _weights(model)])
+    return settings_digest([[str(p.relative_to(model.folder)), _file_digest(p)] for p in files + weights])
 
 
 def _tokenizer_file(model: Model) -> Path:
@@ -270,3 +261,28 @@ def load_tokenizer(model: Model) -> Tokenizer:
 def resolve_max_tokens(settings: EmbedSettings, model: Model) -> int:
     """Most tokens that the model is given, special ones included: the setting, or what the model can read."""
     return settings.max_tokens if model.positions is None else min(settings.max_tokens, model.positions)
+
+
+def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
+    """The scripts of which at least 1,000 entries of the vocabulary have a letter."""
+    numbers = sorted(tokenizer.get_vocab(with_added_tokens=False).values())
+    entries = tokenizer.decode_batch([[n] for n in numbers], skip_special_tokens=False)
+    counted: Counter[str] = Counter()
+    for entry in entries:
+        # The letters of plain words, most of them, are not looked at one by one.
+        counted.update({"LATIN"} if entry.isascii() and entry.isalpha() else set(map(_script, entry)))
+    return frozenset(script for script, count in counted.items() if script and count >= _ENTRIES)
+
+
+def readable(texts: Sequence[str], known: frozenset[str]) -> npt.NDArray[np.float64]:
+    """Share of each text's letters that are of `known` scripts, shape (texts,); 1 for a text without letters."""
+    scripts = [[script for script in map(_script, text) if script] for text in texts]
+    return np.array([sum(s in known for s in of) / len(of) if of else 1.0 for of in scripts], dtype=np.float64)
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(character: str) -> str:
+    """The first word of a letter's name (LATIN, CYRILLIC, CJK); empty for what is no letter."""
+    if not character.isalpha():
+        return ""
+    return unicodedata.name(unicodedata.normalize("NFKC", character)[0], "").partition(" ")[0]

@@ -19,7 +19,7 @@ from filelock import FileLock
 from quern.jobs.models.batches import Call
 from quern.jobs.models.bert import is_plain_bert
 from quern.jobs.models.folders import Model, ModelError, model_fingerprint
-from quern.jobs.models.precision import Precision, import_openvino
+from quern.jobs.models.machine import Precision, import_openvino
 from quern.schemas.extras import require
 
 # Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
@@ -74,21 +74,16 @@ def openvino_file(model: Model) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_suffix(target.suffix + ".lock")):
             if not file.is_file():
-                _make_folder(model, target)
+                begun = f".converting-{target.name}-"
+                for left in target.parent.glob(f"{begun}*"):  # by a process that was killed
+                    shutil.rmtree(left, ignore_errors=True)
+                scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=begun))
+                try:  # The folder is there whole or not at all.
+                    _convert(model, scratch / "model.xml")
+                    scratch.rename(target)
+                finally:
+                    shutil.rmtree(scratch, ignore_errors=True)
     return file
-
-
-def _make_folder(model: Model, target: Path) -> None:
-    """Make the folder `target` whole or not at all; whoever calls it holds the lock of `target`."""
-    begun = f".converting-{target.name}-"
-    for left in target.parent.glob(f"{begun}*"):  # by a process that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=begun))
-    try:
-        _convert(model, scratch / "model.xml")
-        scratch.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 class OpenVinoRunner:

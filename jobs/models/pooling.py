@@ -10,25 +10,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from quern.jobs.models.folders import Model, Pooling, forbid_network, read_model
-from quern.jobs.models.precision import import_openvino
+from quern.jobs.models.folders import Model, forbid_network, read_model
+from quern.jobs.models.machine import import_openvino
 
 forbid_network()
 
 import torch  # noqa: E402
 from transformers import AutoModel  # noqa: E402
-
-
-def _pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
-    """One vector per text: shapes (n, tokens, d) and (n, tokens) give (n, d)."""
-    if pooling == "cls":
-        return hidden[:, 0]
-    mask = mask.unsqueeze(-1).to(hidden.dtype)
-    if pooling == "max":
-        return hidden.masked_fill(mask == 0, torch.finfo(hidden.dtype).min).max(dim=1).values
-    total = (hidden * mask).sum(dim=1)
-    count = mask.sum(dim=1).clamp(min=1.0)
-    return total / (count if pooling == "mean" else count.sqrt())
 
 
 class Pooled(torch.nn.Module):  # type: ignore[misc]
@@ -37,12 +25,19 @@ class Pooled(torch.nn.Module):  # type: ignore[misc]
     def __init__(self, model: Model, dtype: torch.dtype) -> None:
         super().__init__()
         self.transformer = AutoModel.from_pretrained(str(model.transformer), dtype=dtype, local_files_only=True).eval()
-        self.pooling: Pooling = model.pooling
+        self.pooling = model.pooling
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Vectors of shape (n, d)."""
+        """One vector per text, of the token vectors of shape (n, tokens, d)."""
         hidden = self.transformer(input_ids=input_ids, attention_mask=attention_mask)[0]
-        return _pool(hidden, attention_mask, self.pooling)
+        if self.pooling == "cls":
+            return hidden[:, 0]
+        mask = attention_mask.unsqueeze(-1).to(hidden.dtype)
+        if self.pooling == "max":
+            return hidden.masked_fill(mask == 0, torch.finfo(hidden.dtype).min).max(dim=1).values
+        total = (hidden * mask).sum(dim=1)
+        count = mask.sum(dim=1).clamp(min=1.0)
+        return total / (count if self.pooling == "mean" else count.sqrt())
 
 
 def convert(model: Model, file: Path) -> None:

@@ -29,9 +29,8 @@ from tokenizers import Tokenizer
 
 from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
-from quern.jobs.models.cores import available_cores, in_background
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, load_tokenizer, read_model
-from quern.jobs.models.precision import has_bf16, import_openvino
+from quern.jobs.models.machine import available_cores, has_bf16, import_openvino, in_background
 from quern.schemas.digests import FINGERPRINT_BYTES
 
 ReaderPrecision = Literal["f32", "bf16"]
@@ -168,7 +167,7 @@ class Reader:
 
     def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
         """Start to read a window in the background; the result waits for it."""
-        window = lay_out(question, passages, self._special, self._tokens)
+        window = lay_out(question, passages, self._tokenizer.encode("").ids, self._tokens)
         return self._threads.submit(self._read, window, [[*p.lines] for p in passages]).result
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
@@ -183,26 +182,18 @@ class Reader:
         kinds = softmax(self._linear("kind", hidden[:1])[0])
         none = float(self._score("none", hidden[:1])[0])
         marks = self._linear("span", hidden)
-        readings = [
-            [
-                None if at is None else self._line(hidden[at], marks[at], none, text)
-                for at, text in zip(*pair, strict=True)
-            ]
-            for pair in zip(window.places, lines, strict=True)
-        ]
+        readings: list[list[LineReading | None]] = []
+        for places, texts in zip(window.places, lines, strict=True):
+            readings.append([])
+            for at, text in zip(places, texts, strict=True):
+                if at is None:
+                    readings[-1].append(None)
+                    continue
+                mean, offsets = hidden[at].mean(axis=0, keepdims=True), self._tokens(text).offsets
+                first, last, sure = best_span(marks[at])
+                odds, yes = float(self._score("line", mean)[0]) - none, float(self._score("yes", mean)[0])
+                readings[-1].append(LineReading(odds, yes, offsets[first][0], offsets[last][1], sure))
         return Reading(readings, dict(zip(KINDS, kinds.tolist(), strict=True)))
-
-    def _line(self, hidden: Floats, marks: npt.NDArray[np.float64], none: float, text: str) -> LineReading:
-        mean = hidden.mean(axis=0, keepdims=True)
-        first, last, sure = best_span(marks)
-        offsets = self._tokens(text).offsets
-        return LineReading(
-            odds=float(self._score("line", mean)[0]) - none,
-            yes=float(self._score("yes", mean)[0]),
-            start=offsets[first][0],
-            end=offsets[last][1],
-            sure=sure,
-        )
 
     def _score(self, head: str, vectors: Floats) -> npt.NDArray[np.float64]:
         """A score of each of `vectors`, shape (n, d), by a net with one hidden layer."""
@@ -221,16 +212,6 @@ class Reader:
     def _split(self, text: str) -> Tokens:
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         return Tokens(encoded.ids, encoded.offsets)
-
-    @cached_property
-    def _encoder(self) -> Mapping[str, npt.NDArray[np.float32]]:
-        """The weights of the encoder; a product of an integer of 8 bits and its scale is rounded once, as f64 would."""
-        written = self._read_file()
-        return {
-            name: values.astype(np.float32, copy=False) * written.get(name + SCALE, np.float32(1.0))
-            for name, values in written.items()
-            if name.startswith("encoder.") and not name.endswith(SCALE)
-        }
 
     @cached_property
     def _weights(self) -> Mapping[str, npt.NDArray[np.float64]]:
@@ -256,11 +237,6 @@ class Reader:
         return load_tokenizer(read_model(DEFAULT_MODEL))
 
     @cached_property
-    def _special(self) -> list[int]:
-        ids: list[int] = self._tokenizer.encode("").ids
-        return ids
-
-    @cached_property
     def _threads(self) -> ThreadPoolExecutor:
         """The threads that read, each with a request of its own."""
         compiled = self.prepare().result()
@@ -271,7 +247,14 @@ class Reader:
         return ThreadPoolExecutor(available_cores(), "reader", start)
 
     def _compile(self) -> Any:
-        graph = token_graph(read_model(DEFAULT_MODEL), self._encoder)
+        written = self._read_file()
+        # A product of an integer of 8 bits and its scale is rounded once, as in f64.
+        encoder = {
+            name: values.astype(np.float32, copy=False) * written.get(name + SCALE, np.float32(1.0))
+            for name, values in written.items()
+            if name.startswith("encoder.") and not name.endswith(SCALE)
+        }
+        graph = token_graph(read_model(DEFAULT_MODEL), encoder)
         # A window has one core, whatever the machine has: its sums are then made in one order.
         properties = {
             "INFERENCE_PRECISION_HINT": self._precision,

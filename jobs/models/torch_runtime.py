@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +10,10 @@ import numpy.typing as npt
 
 from quern.jobs.models.batches import Call
 from quern.jobs.models.folders import Model, ModelError, forbid_network
-from quern.jobs.models.precision import Precision
+from quern.jobs.models.machine import Precision
 
 if TYPE_CHECKING:
     import torch
-
-
-def _dtype(precision: Precision) -> torch.dtype:
-    import torch
-
-    return {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
 
 
 def find_device(name: str, setting: str = "embed.device") -> torch.device:
@@ -40,16 +33,6 @@ def find_device(name: str, setting: str = "embed.device") -> torch.device:
     return device
 
 
-@contextmanager
-def _told_as_of(model: Model) -> Iterator[None]:
-    """Whatever goes wrong while `model` is loaded is a fault of the model, not of the row that it was loaded for."""
-    try:
-        yield
-    # The libraries raise errors of their own for weights that are broken or do not fit the configuration.
-    except Exception as error:
-        raise ModelError(f"model {model.folder} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
-
-
 class TorchRunner:
     """A model as a torch module from token ids and mask, (n, tokens), to vectors, (n, d)."""
 
@@ -59,8 +42,13 @@ class TorchRunner:
 
         from quern.jobs.models.pooling import Pooled  # transformers takes a second
 
-        with _told_as_of(model):
-            module = Pooled(model, _dtype(precision))
+        dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
+        try:
+            module = Pooled(model, dtype)
+        # The libraries raise errors of their own for weights that are broken or do not fit the configuration: a fault
+        # of the model, not of the row that it is loaded for.
+        except Exception as error:
+            raise ModelError(f"model {model.folder} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
         self._torch = torch
         self._device = find_device(device)
         torch.set_num_threads(threads)

@@ -25,7 +25,7 @@ from torch import nn
 
 from quern.indexes.remnants import sweep
 from quern.indexes.storage import write_whole
-from quern.jobs.models.precision import has_bf16
+from quern.jobs.models.machine import has_bf16
 from quern.jobs.models.torch_runtime import find_device
 from quern.schemas.digests import settings_digest
 from quern.schemas.errors import QuernError

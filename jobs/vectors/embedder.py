@@ -18,17 +18,17 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from quern.jobs.models.batches import Batching, Call
-from quern.jobs.models.cores import available_cores, in_background
 from quern.jobs.models.folders import (
     Model,
     ModelError,
+    known_scripts,
     load_tokenizer,
     model_fingerprint,
     read_model,
+    readable,
     resolve_max_tokens,
 )
-from quern.jobs.models.precision import Precision, check_precision
-from quern.jobs.models.scripts import known_scripts, readable
+from quern.jobs.models.machine import Precision, available_cores, check_precision, in_background
 from quern.schemas.extras import require
 from quern.schemas.settings import EmbedSettings
 

@@ -14,8 +14,8 @@ from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.catalog.manifest import Manifest
 from quern.indexes.graph import QueryGraph, VectorIndexes
 from quern.jobs.core.work import core_count
-from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, model_fingerprint, read_model
+from quern.jobs.models.machine import in_background
 from quern.jobs.models.reader import Reader
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embedder import Embedder, configuration, for_questions

@@ -26,7 +26,7 @@ from quern.indexes.disk import let_go, mapped
 from quern.indexes.vectors import Floats, Positions, nearest, vector_array
 from quern.jobs.graph.neighbours.centroids import partition_count
 from quern.jobs.graph.neighbours.inverted_file import MEASURED, InvertedFiles
-from quern.jobs.models.cores import available_cores
+from quern.jobs.models.machine import available_cores
 from tests.benchmarks.knn_runs import clustered
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 
 import psutil
 
-from quern.jobs.models.cores import available_cores
+from quern.jobs.models.machine import available_cores
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.schemas.extras import require
 from quern.schemas.settings import GeneratorSettings

@@ -7,14 +7,18 @@ import subprocess
 import sys
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from quern.jobs.models.folders import (
     DEFAULT_MODEL,
     ModelError,
     find_folder,
+    known_scripts,
     load_tokenizer,
     model_fingerprint,
     read_model,
+    readable,
     resolve_max_tokens,
     tokenizer_digest,
 )
@@ -135,3 +139,17 @@ def test_the_model_is_given_no_more_tokens_than_it_reads():
     model = read_model(DEFAULT_MODEL)
     assert resolve_max_tokens(EmbedSettings(max_tokens=384), model) == 384
     assert resolve_max_tokens(EmbedSettings(max_tokens=9999), model) == 512
+
+
+def test_the_default_model_reads_latin_script_alone() -> None:
+    assert known_scripts(load_tokenizer(read_model(DEFAULT_MODEL))) == {"LATIN"}
+
+
+def test_a_script_is_known_by_its_entries_in_the_vocabulary() -> None:
+    han = {chr(0x4E00 + n): n for n in range(1000)}
+    assert known_scripts(Tokenizer(WordLevel(han | {"a": 1000}, unk_token="a"))) == {"CJK"}
+
+
+def test_a_text_is_readable_by_the_share_of_its_letters() -> None:
+    shares = readable(["Who was Zoë?", "谁是 Bo", "战国无双3", "1984?", ""], frozenset({"LATIN"}))
+    assert shares.tolist() == pytest.approx([1.0, 0.5, 0.0, 1.0, 1.0])

@@ -15,7 +15,7 @@ from quern.jobs.models import reader as reader_module
 from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, load_tokenizer, read_model
-from quern.jobs.models.precision import has_bf16, import_openvino
+from quern.jobs.models.machine import has_bf16, import_openvino
 from quern.jobs.models.reader import FILE, FORMAT, WINDOW, Passage, Reader, Tokens, best_span, lay_out
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings

@@ -21,8 +21,8 @@ from quern.indexes.memo import unnest
 from quern.jobs.core.run import memoise
 from quern.jobs.models.batches import PAD_TO
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, read_model
+from quern.jobs.models.machine import check_precision
 from quern.jobs.models.openvino_runtime import openvino_file
-from quern.jobs.models.precision import check_precision
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedder import Embedder, prepare
 from quern.schemas.contract.validate import validate

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from quern.jobs.models import precision
+from quern.jobs.models import machine
 from quern.jobs.models.folders import ModelError
-from quern.jobs.models.precision import check_precision
+from quern.jobs.models.machine import check_precision
 from quern.schemas.settings import EmbedSettings
 
 
@@ -16,9 +16,9 @@ def test_the_default_precision_is_the_same_on_every_processor_and_on_gpus():
 
 
 def test_a_precision_that_the_processor_lacks_is_refused_rather_than_replaced(monkeypatch):
-    monkeypatch.setattr(precision, "has_bf16", lambda: True)
+    monkeypatch.setattr(machine, "has_bf16", lambda: True)
     check_precision(EmbedSettings(precision="bf16"))
-    monkeypatch.setattr(precision, "has_bf16", lambda: False)
+    monkeypatch.setattr(machine, "has_bf16", lambda: False)
     check_precision(EmbedSettings())
     with pytest.raises(ModelError, match=r"embed\.precision bf16"):
         check_precision(EmbedSettings(precision="bf16"))
@@ -38,7 +38,7 @@ def test_what_an_engine_lacks_is_told_with_what_to_do(settings, told):
 
 def test_openvino_is_imported_without_its_telemetry():
     code = (
-        "import sys; from quern.jobs.models.precision import import_openvino; import_openvino(); "
+        "import sys; from quern.jobs.models.machine import import_openvino; import_openvino(); "
         "print(sys.modules.get('openvino_telemetry'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

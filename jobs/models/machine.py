@@ -1,17 +1,35 @@
-"""Which precisions the engine and the processor here can compute in."""
+"""What the machine gives models: its cores, OpenVINO, and the precisions that both can compute in."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from quern.jobs.models.folders import ModelError
 from quern.schemas.settings import EmbedSettings
 
 Precision = Literal["f32", "bf16", "f16"]
+Made = TypeVar("Made")
+
+
+def available_cores() -> int:
+    """What this process may use, not what the machine has: a container may hold it to a few cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_background(make: Callable[[], Made]) -> Future[Made]:
+    """What `make` returns, made in a thread of its own."""
+    threads = ThreadPoolExecutor(1)
+    try:
+        return threads.submit(make)
+    finally:
+        threads.shutdown(wait=False)
 
 
 def import_openvino() -> ModuleType:
