@@ -1,6 +1,6 @@
 """Conversations with a model about inputs of a task: ask, check, ask again with what was wrong, until it is enough.
 
-The same logic serves rows of a table (`.table_engine`) and lists of inputs (`.runner`): they differ in where inputs
+The same logic serves rows of a table (`.table`) and lists of inputs (`.runner`): they differ in where inputs
 come from and where what is over goes.
 """
 
@@ -184,7 +184,10 @@ def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Outp
         return Checked(None, (Problem("cut_off", detail),))
     try:
         # Raw tabs and line breaks in strings are forgiven: endpoints without grammar write them, and some with one.
-        text = _json_part(reply.text)
+        # Models think aloud before the object, and wrap it in words and code fences.
+        text = reply.text.rpartition(_THOUGHT_ENDS)[2]
+        start, end = text.find("{"), text.rfind("}")
+        text = text[start : end + 1] if 0 <= start < end else text.strip()
         tree = json.loads(text, strict=False)
         if _HALF_SURROGATE.search(text):
             tree = json.loads(printable(json.dumps(tree, ensure_ascii=False)))
@@ -193,7 +196,8 @@ def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Outp
             yes = getattr(output, task.weigh[0])
             output = task.weigh[1](output, said if yes else 1.0 - said)
     except ValidationError as error:
-        wrong = "; ".join(_explain(e) for e in error.errors(include_url=False, include_input=False)[:3])
+        faults = error.errors(include_url=False, include_input=False)[:3]
+        wrong = "; ".join(": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in faults)
         return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {wrong}"),))
     except (ValueError, RecursionError) as error:
         return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {error}"),))
@@ -220,18 +224,6 @@ def probability(reply: Reply, verdict: str) -> float | None:
     return max(0.5, said)
 
 
-def _json_part(text: str) -> str:
-    """The object in a reply: models think aloud before it, and wrap it in words and code fences."""
-    text = text[text.rfind(_THOUGHT_ENDS) + len(_THOUGHT_ENDS) :] if _THOUGHT_ENDS in text else text
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text.strip()
-
-
 def printable(text: str) -> str:
     """`text` as a table can hold it: JSON may escape half a surrogate pair."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _explain(error: Any) -> str:
-    where = ".".join(map(str, error["loc"]))
-    return f"{where}: {error['msg']}" if where else str(error["msg"])

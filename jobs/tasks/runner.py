@@ -19,7 +19,6 @@ from quern.jobs.tasks.generators.backends import make_backend
 from quern.jobs.tasks.generators.contract import Backend
 from quern.jobs.tasks.remembered import Kept, Remembered, StepMemo, fingerprints, identity_of
 from quern.jobs.tasks.task import Input, Output, Problem, Task
-from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -96,12 +95,28 @@ class Reasoner:
         """
         if self._memo is None:
             return self._fresh(task, inputs)
-        identities = [self._identity(task, given) for given in inputs]
-        if None in identities:
-            return self._fresh(task, inputs)
-        configuration = task.configuration(self._generator.of(task.name))
-        memo = self._memo_of(self._memo, Kept(task.name, task.output, configuration))
-        return self._through(memo, task, inputs, fingerprints(identities))
+        generator = self._generator.of(task.name)
+        identities: list[object] = []
+        for given in inputs:
+            identity = identity_of(given)
+            if identity is None and generator.kind != "rules":
+                # A model's output depends on its prompt, and on what the check needs beside it.
+                prompt, unshown = task.render(given), getattr(given, "unshown", None)
+                identity = prompt if unshown is None else [prompt, unshown]
+            if identity is None:
+                return self._fresh(task, inputs)
+            identities.append(identity)
+        prints, kind = fingerprints(identities), generator.kind
+        memo = self._memo_of(self._memo, Kept(task.name, task.output, task.configuration(generator)))
+        known, keys = memo.known(prints), [bytes(p) for p in prints]
+        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
+        fresh = dict(zip(missing, self._fresh(task, [inputs[n] for n in missing.values()]), strict=True))
+        # What the rule said in a model's stead is not remembered: the model may have better luck another time.
+        kept = [(key, done.output) for key, done in fresh.items() if done.by == kind]
+        memo.keep([key for key, _ in kept], [output for _, output in kept], kind)
+        self.computed += len(missing)
+        self.reused += len(inputs) - len(missing)
+        return [fresh[key] if output is None else Done(output, kind) for key, output in zip(keys, known, strict=True)]
 
     def kept(
         self, step: Kept[Output], identities: Sequence[object], make: Callable[[Sequence[int]], Sequence[Output]]
@@ -133,34 +148,6 @@ class Reasoner:
             self._memos[folder] = StepMemo(place, step)
         return self._memos[folder]
 
-    def _identity(self, task: Task[Input, Output], given: Input) -> object:
-        """What an input is remembered under; None for nothing.
-
-        What it says it is; for a model at least its prompt, with what the check needs beside it (`unshown`).
-        """
-        identity = identity_of(given)
-        if identity is not None or self._generator.of(task.name).kind == "rules":
-            return identity
-        prompt, unshown = task.render(given), getattr(given, "unshown", None)
-        return prompt if unshown is None else [prompt, unshown]
-
-    def _through(
-        self, memo: StepMemo[Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints
-    ) -> list[Done[Output]]:
-        """What is remembered, and what comes of the other inputs, each different one once.
-
-        What the rule said in a model's stead is not remembered: the model may have better luck another time.
-        """
-        kind, known = self._generator.of(task.name).kind, memo.known(prints)
-        keys = [bytes(p) for p in prints]
-        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
-        fresh = dict(zip(missing, self._fresh(task, [inputs[n] for n in missing.values()]), strict=True))
-        kept = [(key, done.output) for key, done in fresh.items() if done.by == kind]
-        memo.keep([key for key, _ in kept], [output for _, output in kept], kind)
-        self.computed += len(missing)
-        self.reused += len(inputs) - len(missing)
-        return [fresh[key] if output is None else Done(output, kind) for key, output in zip(keys, known, strict=True)]
-
     def _fresh(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
         """What comes of each of the `inputs`, whatever is remembered."""
         kind = self._generator.of(task.name).kind
@@ -181,7 +168,13 @@ class Reasoner:
             )
         finally:
             self.cost += cost
-        done = [_done(task, over.get(n) or Conversation(n, one), kind) for n, one in enumerate(inputs)]
+        done: list[Done[Output]] = []
+        for n, one in enumerate(inputs):
+            ended = over.get(n) or Conversation(n, one)
+            if ended.good is None:
+                done.append(Done(task.rule(one), "rules", ended.problems))
+            else:
+                done.append(Done(ended.good, kind, ended.problems))
         # Log what a run came to; inputs that fell back are a warning.
         seconds = time.monotonic() - started
         fallen = Counter(one.problems[0].reason for one in done if one.by == "rules" and one.problems)
@@ -194,9 +187,3 @@ class Reasoner:
             *(task.name, self._generator.kind, len(done), fallen.total(), reasons, figures, seconds),
         )
         return done
-
-
-def _done(task: Task[Input, Output], conversation: Conversation[Input, Output], kind: str) -> Done[Output]:
-    if conversation.good is None:
-        return Done(task.rule(conversation.given), "rules", conversation.problems)
-    return Done(conversation.good, kind, conversation.problems)

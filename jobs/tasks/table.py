@@ -105,8 +105,14 @@ class GeneratorEngine:
         backend = make_backend(job.generator, self._settings, work.folder / kind, self._ray)
         cost, committer = Cost(), _Committer(work)
         started = time.monotonic()
+        # One for each row, known by the row and its fingerprint.
+        conversations: Iterator[Conversation[Any, Any]] = (
+            Conversation((row, fingerprint), given)
+            for batch in work.batches(work.files)
+            for row, given, fingerprint in zip(*job.given(batch), batch.column(INPUT).to_pylist(), strict=True)
+        )
         try:
-            hold(backend, job.task, _conversations(work, job), committer.add, retries=job.generator.retries, cost=cost)
+            hold(backend, job.task, conversations, committer.add, retries=job.generator.retries, cost=cost)
         except GeneratorError as error:
             raise GeneratorError(
                 f"{error}; {committer.done} rows of the job {job.name} were done and are kept: run the same command "
@@ -120,14 +126,6 @@ class GeneratorEngine:
 
     def close(self) -> None:
         """Ray is the build's to stop."""
-
-
-def _conversations(work: Work, job: TaskJob[Any, Any]) -> Iterator[Conversation[Any, Any]]:
-    """One for each row, known by the row and its fingerprint."""
-    for batch in work.batches(work.files):
-        rows, inputs = job.given(batch)
-        for row, given, fingerprint in zip(rows, inputs, batch.column(INPUT).to_pylist(), strict=True):
-            yield Conversation((row, fingerprint), given)
 
 
 class _Committer:

@@ -66,7 +66,7 @@ class Task(Generic[Input, Output]):
 
     name: str  # Name in logs, memo and rejects.
     # Raised when a rule outside of this package gives another result; within it the digest of its sources tells
-    # (`.rules`).
+    # (`rules_digest`).
     version: int
     prompt: str  # Jinja template over the fields of the input and `constants`, for generators with a language model.
     output: type[Output]  # What every generator must return; its JSON schema constrains decoding.

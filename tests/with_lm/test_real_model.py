@@ -35,7 +35,7 @@ from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorS
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import Table
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, of, rejected
+from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, rejected
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
@@ -135,7 +135,7 @@ def test_the_client_of_endpoints_gets_from_a_served_model_what_it_gets_here(run:
 
     source = staged(CHUNKS, chunks(3))
     with Endpoint(script).running() as endpoint:
-        served = of(endpoint, max_tokens=200, retries=1, timeout=300, concurrency=2)
+        served = endpoint.generator(max_tokens=200, retries=1, timeout=300, concurrency=2)
         made = derive(Doc2Query(ASK_ONCE, served), source, run)
     reasons = Counter(reason for _, reason, _ in rejected(run))
     assert run.reports[-1].engine == "openai"

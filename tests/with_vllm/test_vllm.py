@@ -14,19 +14,13 @@ pytest.importorskip("vllm", reason="vLLM has an environment of its own: make tes
 from quern.indexes.catalog import Warehouse
 from quern.jobs.engines import ray as engines_ray
 from quern.jobs.engines.ray import RayEngine
-from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.generators.vllm import VllmBackend
 from quern.pipelines.build.whole import build
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
+from tests.jobs.tasks.generators.test_local import asked
 from tests.tiny_llama import write_tiny_llama
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"word": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
-    "required": ["word", "sure"],
-    "additionalProperties": False,
-}
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +38,6 @@ def ray() -> Iterator[RayEngine]:
 def on_processor(model: Path, **settings: Any) -> GeneratorSettings:
     given = {"temperature": 1.0, "seed": 3, "max_tokens": 200, "max_model_len": 1024, **settings}
     return GeneratorSettings(kind="vllm", model=str(model), device="cpu", dtype="float32", **given)
-
-
-def asked(backend: VllmBackend, *texts: str, tokens: bool = False) -> dict[int, Reply]:
-    requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
-    replies = list(backend.replies(requests, SCHEMA, tokens=tokens))
-    assert len(replies) == len(texts)
-    return {reply.row: reply for reply in replies}
 
 
 @pytest.mark.parametrize("replicas", [1, 2])

@@ -51,7 +51,7 @@ def model_identity(generator: GeneratorSettings) -> str:
     """What the model is known by in the memo: its name, or a digest of the files of one that runs here."""
     if generator.kind == "openai":
         return generator.model
-    identity: str = _loaded("model_fingerprint", "model_identity")(generator)
+    identity: str = _loaded("model_folder", "model_identity")(generator)
     return identity
 
 

@@ -32,25 +32,24 @@ def reply_of(body: bytes) -> Reply:
         raise NotACompletionError(f"no chat completion: {told_by(body)}")
     usage = tree.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal = message.get("refusal")
+    refusal, content = message.get("refusal"), message.get("content")
+    if isinstance(content, list):  # A message may come in parts.
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    try:
+        chances = [(str(one["token"]), float(one["logprob"])) for one in choice["logprobs"]["content"]]
+    except (TypeError, KeyError, ValueError, OverflowError):
+        chances = []  # The endpoint does not tell log-probabilities, or tells something else.
+    if not all(math.isfinite(chance) for _, chance in chances):
+        chances = []
     return Reply(
         row=-1,
-        text=_text(message.get("content")),
+        text=content.encode("utf-8", "replace").decode() if isinstance(content, str) else "",
         cut_off=choice.get("finish_reason") == "length",
         prompt_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
         error=f"the model refused: {_shown(refusal.encode('utf-8', 'replace'))}" if isinstance(refusal, str) else "",
-        tokens=_tokens(choice.get("logprobs")),
+        tokens=tuple((token, min(0.0, chance)) for token, chance in chances),
     )
-
-
-def _tokens(said: Any) -> tuple[tuple[str, float], ...]:
-    """Tokens and their log-probabilities; none where the endpoint does not tell, or tells something else."""
-    try:
-        told = [(str(one["token"]), float(one["logprob"])) for one in said["content"]]
-    except (TypeError, KeyError, ValueError, OverflowError):
-        return ()
-    return tuple((t, min(0.0, chance)) for t, chance in told) if all(math.isfinite(c) for _, c in told) else ()
 
 
 def told_by(body: bytes) -> str:
@@ -62,13 +61,6 @@ def told_by(body: bytes) -> str:
     error = tree.get("error", tree) if isinstance(tree, dict) else tree
     message = error.get("message", error) if isinstance(error, dict) else error
     return _shown(str(message).encode("utf-8", "replace"))
-
-
-def _text(content: Any) -> str:
-    """Text of a message, which may come in parts."""
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content.encode("utf-8", "replace").decode() if isinstance(content, str) else ""
 
 
 def _count(tokens: Any) -> int:

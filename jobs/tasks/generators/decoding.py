@@ -53,10 +53,8 @@ class Continuation:
 
 def shared_length(prompts: Sequence[Sequence[int]]) -> int:
     """How many tokens all prompts begin with, short of the whole of the shortest."""
-    first, last = (
-        min(map(list, prompts)),
-        max(map(list, prompts)),
-    )  # Whatever these share, those between them in order share too.
+    # Whatever the first and the last share, those between them in order share too.
+    first, last = min(map(list, prompts)), max(map(list, prompts))
     most = min(map(len, prompts)) - 1
     return next((n for n in range(most) if first[n] != last[n]), max(0, most))
 
@@ -109,7 +107,13 @@ class Decoder:
         import torch
 
         for row in rows:
-            row.dice = row.dice or self._dice()
+            if self._sampling.temperature and row.dice is None:
+                # Dice of its own, so that what a row says depends on no other one.
+                row.dice = torch.Generator()
+                if self._sampling.seed is None:
+                    row.dice.seed()
+                else:
+                    row.dice.manual_seed(self._sampling.seed)
         active, device = list(rows), self._model.device
         shared, cache = shared_length([row.prompt for row in active]), None
         if shared >= SHARED and len(active) > 1:
@@ -139,7 +143,10 @@ class Decoder:
                     use_cache=True,
                     logits_to_keep=1,
                 )
-                cache, logits = out.past_key_values, self._allowed(out.logits[:, -1].float(), active)
+                cache, logits = out.past_key_values, out.logits[:, -1].float()  # Of shape (rows, vocabulary).
+                if self._guide is not None:
+                    forbidden = self._guide.forbidden([row.matcher for row in active])
+                    logits = logits.masked_fill_(forbidden.to(logits.device), -np.inf)
                 tokens = self._choose(logits, active)
                 chances = torch.log_softmax(logits, -1)[range(len(tokens)), tokens].tolist()
                 said = zip(active, tokens, chances, strict=True)
@@ -151,26 +158,6 @@ class Decoder:
                 seen = torch.cat([seen[kept], torch.ones_like(step)], dim=1)
             yield from (row for row, on in zip(active, goes_on, strict=True) if not on)
             active = [row for row, on in zip(active, goes_on, strict=True) if on]
-
-    def _dice(self) -> Any:
-        """Dice of a row's own, so that what it says depends on no other row."""
-        import torch
-
-        if self._sampling.temperature == 0:
-            return None
-        dice = torch.Generator()
-        if self._sampling.seed is None:
-            dice.seed()
-        else:
-            dice.manual_seed(self._sampling.seed)
-        return dice
-
-    def _allowed(self, logits: Any, rows: Sequence[Continuation]) -> Any:
-        """The logits, of shape (rows, vocabulary), minus infinity where a row's grammar forbids the token."""
-        if self._guide is None:
-            return logits
-        forbidden = self._guide.forbidden([row.matcher for row in rows])
-        return logits.masked_fill_(forbidden.to(logits.device), -np.inf)
 
     def _choose(self, logits: Any, rows: Sequence[Continuation]) -> list[int]:
         """The next token of each row, of logits of shape (rows, vocabulary)."""

@@ -13,6 +13,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import httpx
@@ -74,8 +75,18 @@ class EndpointBackend:
     slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
+        """Read the key.
+
+        Raises:
+            GeneratorError: It can be none; the message does not show it.
+        """
         self._settings = generator
-        self._key = _key_of(generator.key_variable)
+        # Files of secrets end with a line break.
+        self._key = os.environ.get(generator.key_variable, "").strip()
+        if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
+            raise GeneratorError(
+                f"the environment variable {generator.key_variable} holds no key: it has spaces or unusual characters"
+            )
         self._answered_at = float("-inf")
         self._probing = asyncio.Lock()
         self._tells_tokens = True
@@ -134,7 +145,7 @@ class EndpointBackend:
                         pending.add(loop.create_task(self._reply(client, request, options)))
                     if not pending:
                         return
-                    done, pending = runner.run(_first_of(pending))
+                    done, pending = runner.run(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))
                     # What was answered is handed over before it is said that nothing more will be.
                     for task in sorted(done, key=lambda task: task.exception() is not None):
                         yield task.result()
@@ -179,7 +190,14 @@ class EndpointBackend:
         except _RefusedError as error:
             if error.status == 401:
                 raise self._unusable(error) from None
-            await self._probe(client, {name: options[name] for name in options if name != "logprobs"}, error)
+            # Does the endpoint answer anybody?
+            async with self._probing:
+                if self._answered_at < error.since:
+                    small = {name: options[name] for name in options if name != "logprobs"}
+                    try:
+                        await self._ask(client, _PROBE, small, tries=1, seconds=self._settings.timeout)
+                    except _RefusedError:
+                        raise self._unusable(error) from None
             return Reply(request.row, "", False, 0, 0, self._told(error))
         return reply.of(request.row)
 
@@ -199,20 +217,6 @@ class EndpointBackend:
             self._tells_tokens = False
             return reply
         return await self._ask(client, messages, plain, *how)
-
-    async def _probe(self, client: httpx.AsyncClient, options: Mapping[str, Any], refused: _RefusedError) -> None:
-        """See whether the endpoint answers anybody.
-
-        Raises:
-            GeneratorError: It does not.
-        """
-        async with self._probing:
-            if self._answered_at >= refused.since:
-                return
-            try:
-                await self._ask(client, _PROBE, options, tries=1, seconds=self._settings.timeout)
-            except _RefusedError:
-                raise self._unusable(refused) from None
 
     async def _ask(
         self,
@@ -259,7 +263,10 @@ class EndpointBackend:
         if 300 <= status < 400:
             raise _RefusedError(f"it redirects to {given.get('location', '')[:200]!r}, which is not followed", status)
         if status in _FOR_NOW:
-            raise _ForNowError(f"HTTP {status}: {told_by(answer)}", status, _pause(given.get("retry-after", "")))
+            pause = None
+            with suppress(ValueError):  # Seconds that the endpoint asks for, RFC 9110, 10.2.3.
+                pause = min(_LONGEST_RETRY_AFTER, max(0.0, float(given.get("retry-after", ""))))
+            raise _ForNowError(f"HTTP {status}: {told_by(answer)}", status, pause)
         if status != 200:
             raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status)
         try:
@@ -304,32 +311,6 @@ class EndpointBackend:
         if self._key:
             told = told.replace(self._key, "[key]")
         return told.encode("utf-8", "replace").decode()[:_ERROR_LENGTH]
-
-
-def _key_of(variable: str) -> str:
-    """The key in an environment variable, without the line break that files of secrets end with.
-
-    Raises:
-        GeneratorError: It can be none; the message does not show it.
-    """
-    key = os.environ.get(variable, "").strip()
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise GeneratorError(f"the environment variable {variable} holds no key: it has spaces or unusual characters")
-    return key
-
-
-def _pause(retry_after: str) -> float | None:
-    """Seconds that the endpoint asks for (RFC 9110, 10.2.3, as a number), at most ten minutes."""
-    try:
-        return min(_LONGEST_RETRY_AFTER, max(0.0, float(retry_after)))
-    except ValueError:
-        return None
-
-
-async def _first_of(
-    pending: set[asyncio.Task[Reply]],
-) -> tuple[set[asyncio.Task[Reply]], set[asyncio.Task[Reply]]]:
-    return await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
 
 
 async def _closed(client: httpx.AsyncClient, pending: set[asyncio.Task[Reply]]) -> None:

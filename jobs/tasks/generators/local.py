@@ -82,11 +82,19 @@ class LocalBackend:
             loaded = self._load()
             rows: list[Continuation] = []
             for request in window:
-                row = self._row(loaded, request)
-                if isinstance(row, Reply):
-                    yield row
+                prompt = loaded.tokenizer.apply_chat_template(
+                    [dict(message) for message in request.messages],
+                    chat_template=loaded.template,
+                    add_generation_prompt=True,
+                    return_dict=False,
+                    **(self._settings.extra.get("chat_template_kwargs") or {}),
+                )
+                room = loaded.positions - len(prompt)
+                if prompt and room > 0:
+                    rows.append(Continuation(request.row, prompt, min(room, self._settings.max_tokens)))
                 else:
-                    rows.append(row)
+                    error = f"the prompt has {len(prompt)} tokens, the model takes {loaded.positions} with its reply"
+                    yield Reply(request.row, "", False, len(prompt), 0, error)
             for batch in self._batches(loaded, rows):
                 started = time.monotonic()
                 try:
@@ -162,21 +170,6 @@ class LocalBackend:
             )
         return self._loaded
 
-    def _row(self, loaded: _Loaded, request: Request) -> Continuation | Reply:
-        """The request as tokens, or why it gets no answer."""
-        prompt = loaded.tokenizer.apply_chat_template(
-            [dict(message) for message in request.messages],
-            chat_template=loaded.template,
-            add_generation_prompt=True,
-            return_dict=False,
-            **(self._settings.extra.get("chat_template_kwargs") or {}),
-        )
-        room = loaded.positions - len(prompt)
-        if not prompt or room < 1:
-            error = f"the prompt has {len(prompt)} tokens, the model takes {loaded.positions} with its reply"
-            return Reply(request.row, "", False, len(prompt), 0, error)
-        return Continuation(request.row, prompt, min(room, self._settings.max_tokens))
-
     def _batches(self, loaded: _Loaded, rows: Sequence[Continuation]) -> Iterator[list[Continuation]]:
         """The rows in batches that memory holds; prompts of about one length together, so that little is padded."""
         kind = loaded.model.device.type
@@ -202,8 +195,15 @@ class LocalBackend:
         settings, own = self._settings, loaded.model.generation_config
         if loaded.guide is not None:
             wanted = schema if settings.response_format == "json_schema" and schema else {"type": "object"}
-            for row in rows:
-                row.matcher = self._matcher(loaded.guide, wanted)
+            try:
+                for row in rows:
+                    row.matcher = loaded.guide.matcher(wanted)
+            except ValueError as error:
+                cause = " ".join(str(error).split())[:_ERROR_LENGTH]
+                raise GeneratorError(
+                    f"replies cannot be held to the schema of the task: {cause}; generator.response_format=json_object "
+                    "holds them to any JSON"
+                ) from error
         temperature = settings.temperature if settings.temperature is not None else (own.temperature or 1.0)
         top_p = settings.top_p if settings.top_p is not None else (own.top_p or 1.0)
         decoder = Decoder(
@@ -221,13 +221,3 @@ class LocalBackend:
                 else []
             )
             yield Reply(row.key, text, not row.ended, len(row.prompt), len(row.tokens), tokens=tuple(parts))
-
-    def _matcher(self, guide: Guide, schema: Mapping[str, object]) -> Any:
-        try:
-            return guide.matcher(schema)
-        except ValueError as error:
-            cause = " ".join(str(error).split())[:_ERROR_LENGTH]
-            raise GeneratorError(
-                f"replies cannot be held to the schema of the task: {cause}; generator.response_format=json_object "
-                "holds them to any JSON"
-            ) from error

@@ -1,16 +1,23 @@
-"""Language models on this machine: the folder that a name stands for, and how it wants a chat written."""
+"""Language models on this machine: the folder of one, how it wants a chat written, and what it is known by."""
 
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from quern.jobs.models.folders import forbid_network
+from quern.jobs.tasks.generators import smollm2
 from quern.jobs.tasks.generators.contract import GeneratorError
+from quern.schemas.digests import settings_digest
+from quern.schemas.settings import GeneratorSettings
 
 # For a model whose tokenizer has no chat template, such as one that was never taught to chat.
 _PLAIN_TEMPLATE: Final = "{% for message in messages %}{{ message['content'] }}\n\n{% endfor %}"
+_PART: Final = 1 << 20
+# Weights, tokenizer, chat template and configuration; not what only explains them.
+_ENDINGS: Final = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt", ".tiktoken", ".py")
 
 
 def model_folder(model: str) -> Path:
@@ -45,3 +52,30 @@ def plain_template(folder: Path) -> str | None:
     except (OSError, ValueError):
         return _PLAIN_TEMPLATE
     return None if config.get("chat_template") else _PLAIN_TEMPLATE
+
+
+def model_identity(generator: GeneratorSettings) -> str:
+    """The model's name; of a folder that is loaded here, and of the packaged model, a digest of the files themselves.
+
+    Of a large file its size and first and last MiB are read: weights of a terabyte are not read twice for a build, and
+    other weights differ there too.
+    """
+    if generator.kind == "local" and not generator.model:
+        weights = smollm2.packaged_weights()
+        return settings_digest([smollm2.NAME, smollm2.VERSION, weights.stat().st_size, _ends(weights)])
+    folder = Path(generator.model).expanduser()
+    if generator.kind == "local" and folder.is_file():
+        return settings_digest([folder.stat().st_size, _ends(folder)])
+    if generator.kind not in ("vllm", "local") or not folder.is_dir():
+        return generator.model
+    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.suffix in _ENDINGS)
+    return settings_digest([[str(f.relative_to(folder)), f.stat().st_size, _ends(f)] for f in files])
+
+
+def _ends(file: Path) -> str:
+    digest, size = blake2b(digest_size=16), file.stat().st_size
+    with file.open("rb") as content:
+        digest.update(content.read(_PART))
+        content.seek(max(0, size - _PART))
+        digest.update(content.read(_PART))
+    return digest.hexdigest()

@@ -108,8 +108,14 @@ class VllmBackend:
                     "be loading, or its copies die one after the other; Ray's session logs, in worker-*.out, say why"
                 )
 
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        # Workers read files of some hundred requests each: prompts need not pass through the driver twice.
+        files: list[Path] = []
         try:
-            files = _written(requests, self._folder)
+            while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(requests, _FILE_REQUESTS)]:
+                files.append(self._folder / f"{len(files):06d}.parquet")
+                pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
             if not files:
                 return
             for answered in self._ray.call(_answer, files, self._settings, dict(schema), tokens, check=check):
@@ -281,14 +287,3 @@ def _sampling(settings: GeneratorSettings, schema: Mapping[str, object], tokens:
     elif settings.response_format == "json_object":
         structured = {"json_object": True}
     return {"sampling": sampling, "structured": structured}
-
-
-def _written(requests: Iterator[Request], folder: Path) -> list[Path]:
-    """Files of some hundred requests each, which workers read: prompts need not pass through the driver twice."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    files: list[Path] = []
-    while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(requests, _FILE_REQUESTS)]:
-        files.append(folder / f"{len(files):06d}.parquet")
-        pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
-    return files

@@ -10,8 +10,7 @@ from typing import Any
 
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.tasks.task import Task
-from quern.schemas.settings import GeneratorSettings
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.jobs.tasks.toy_task import TALLY, Line, Tally, count
 
 
@@ -78,11 +77,10 @@ def test_what_the_rule_said_in_a_models_stead_is_asked_for_again(tmp_path: Path)
         return Said("no idea" if line == "one" else json.dumps({"words": len(line.split()), "shout": False}))
 
     with Endpoint(script).running() as endpoint:
-        model = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, timeout=5.0, retries=0)
         asked = []
         for _ in range(2):
             before = len(endpoint.asked)
-            with Reasoner(model, memo=tmp_path) as reasoner:
+            with Reasoner(endpoint.generator(retries=0), memo=tmp_path) as reasoner:
                 done = reasoner.run(TALLY, [Standing("one"), Standing("two words")])
             assert [one.by for one in done] == ["rules", "openai"]
             asked.append(sum("two words" in str(b) for b in endpoint.asked[before:]))

@@ -22,7 +22,7 @@ from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Checked, Task
 from quern.schemas.settings import GeneratorSettings
 from tests.conftest import Staged
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.jobs.tasks.generators.test_endpoint import CHUNKS, rejected
 from tests.jobs.tasks.toy_task import TALLY, Line, Tally, TallyJob
 from tests.tiny_llama import write_tiny_llama
@@ -49,10 +49,6 @@ def line_of(body: dict[str, Any]) -> str:
 def counted(number: int, body: dict[str, Any]) -> Said:
     line = line_of(body)
     return Said(json.dumps({"words": len(line.split()), "shout": line.endswith("!")}))
-
-
-def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
-    return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 2, "timeout": 5.0, **settings})
 
 
 def rows_of(run: Run, source: Stage, job: TallyJob) -> list[tuple[str, str]]:
@@ -84,11 +80,13 @@ def test_rules_do_a_list_and_a_table_alike(run: Run, source: Stage) -> None:
 
 def test_an_endpoint_does_a_list_and_a_table_alike(run: Run, source: Stage) -> None:
     with Endpoint(counted).running() as endpoint:
-        done = run_task(TALLY, LINES, of(endpoint))
+        done = run_task(TALLY, LINES, endpoint.generator())
         assert [(one.output.words, one.by, one.problems) for one in done] == [(n, "openai", ()) for n in WORDS]
-        assert rows_of(run, source, TallyJob(of(endpoint))) == [(f"c{n}", str(words)) for n, words in enumerate(WORDS)]
+        assert rows_of(run, source, TallyJob(endpoint.generator())) == [
+            (f"c{n}", str(words)) for n, words in enumerate(WORDS)
+        ]
         assert len(endpoint.asked) == 2 * len(TEXTS)
-        rows_of(replace(run, reports=[], stages=run.stages / "again"), source, TallyJob(of(endpoint)))
+        rows_of(replace(run, reports=[], stages=run.stages / "again"), source, TallyJob(endpoint.generator()))
         assert len(endpoint.asked) == 2 * len(TEXTS), "the memo has the table's"
 
 
@@ -124,7 +122,7 @@ def test_a_wrong_reply_is_asked_for_again_with_what_was_wrong() -> None:
         return counted(number, body) if len(body["messages"]) > 1 else Said('{"words": 98, "shout": false}')
 
     with Endpoint(learns).running() as endpoint:
-        done = run_task(TALLY, LINES[:1], of(endpoint))
+        done = run_task(TALLY, LINES[:1], endpoint.generator())
         assert (done[0].output.words, done[0].by) == (3, "openai")
         assert "it has 3 words, not 98" in endpoint.asked[1]["messages"][-1]["content"]
 
@@ -134,14 +132,14 @@ def test_one_row_that_upsets_the_endpoint_falls_back_and_a_dead_one_stops_the_li
         return Said(status=500) if line_of(body) == "Fire!" else counted(number, body)
 
     with Endpoint(one_bad).running() as endpoint:
-        done = run_task(TALLY, LINES, of(endpoint, tries=1))
+        done = run_task(TALLY, LINES, endpoint.generator(tries=1))
         assert [one.by for one in done] == ["openai", "rules", "openai", "openai"]
         assert [one.output.words for one in done] == WORDS
         endpoint.script, endpoint.probe = (lambda *_: Said(status=500)), Said(status=500)
-        with Reasoner(of(endpoint, tries=1)) as reasoner, pytest.raises(GeneratorError, match="cannot be used"):
+        with Reasoner(endpoint.generator(tries=1)) as reasoner, pytest.raises(GeneratorError, match="cannot be used"):
             reasoner.run(TALLY, LINES)
     with pytest.raises(GeneratorError, match="is it running"):
-        run_task(TALLY, LINES, of(endpoint))
+        run_task(TALLY, LINES, endpoint.generator())
 
 
 def with_probability(said: Verdict, yes: float) -> Verdict:
@@ -177,7 +175,7 @@ def test_a_verdict_is_as_probable_as_its_token_not_as_the_model_claims(pieces: t
     said = math.log(0.4 if "rare" in pieces else 0.8)
     chances = tuple((p, said if p.strip() in ("false", "true", "fal") else -0.01) for p in pieces)
     with Endpoint(lambda n, body: Said(CLAIM, tokens=chances if body["logprobs"] else ())).running() as endpoint:
-        (done,) = run_task(VERDICT, [Line("it is")], of(endpoint))
+        (done,) = run_task(VERDICT, [Line("it is")], endpoint.generator())
         assert done.output.probability == pytest.approx(yes)
 
 
@@ -186,7 +184,7 @@ def test_an_endpoint_that_tells_no_probabilities_is_asked_without_from_then_on()
         return Said("logprobs are not supported", status=400) if "logprobs" in body else Said(CLAIM)
 
     with Endpoint(refuses).running() as endpoint:
-        done = run_task(VERDICT, LINES, of(endpoint, concurrency=1))
+        done = run_task(VERDICT, LINES, endpoint.generator(concurrency=1))
         assert [(one.by, one.output.probability) for one in done] == [("openai", 1.0)] * 4
         assert ["logprobs" in body for body in endpoint.asked] == [True, False, False, False, False]
 
@@ -199,7 +197,7 @@ def test_a_row_that_such_an_endpoint_refuses_falls_back_alone() -> None:
 
     with Endpoint(refuses).running() as endpoint:
         endpoint.without = "logprobs"
-        done = run_task(VERDICT, LINES, of(endpoint, concurrency=1, tries=1))
+        done = run_task(VERDICT, LINES, endpoint.generator(concurrency=1, tries=1))
         assert [one.by for one in done] == ["openai", "rules", "openai", "openai"]
 
 

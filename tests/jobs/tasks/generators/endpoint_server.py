@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from quern.jobs.queries.rules.rule import written_pairs
+from quern.schemas.settings import GeneratorSettings
 
 MODEL = "little-model"
 
@@ -176,8 +177,13 @@ class Endpoint:
             self.stop()
             thread.join()
 
-    def overrides(self, **settings: Any) -> list[str]:
+    def generator(self, **settings: Any) -> GeneratorSettings:
         """The settings of a generator that asks it."""
+        given = {"tries": 1, "timeout": 5.0, **settings}
+        return GeneratorSettings(kind="openai", model=MODEL, url=self.url, **given)
+
+    def overrides(self, **settings: Any) -> list[str]:
+        """The same by name, as a build is given them."""
         chosen = {"kind": "openai", "model": MODEL, "url": self.url, "retries": 1, **settings}
         return [f"generator.{name}={value}" for name, value in chosen.items()]
 

@@ -22,11 +22,11 @@ from quern.jobs.queries.task import Pairs, doc2query
 from quern.jobs.tasks.generators.backends import prepare_generator
 from quern.jobs.tasks.generators.contract import GeneratorError, Request
 from quern.jobs.tasks.generators.endpoint import EndpointBackend, portable
-from quern.jobs.tasks.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.model_folder import model_identity
 from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from quern.schemas.tables import REJECTS, TIMESTAMP, Table
 from tests.conftest import Staged
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said, Serve, pairs_json, passage_of, well
+from tests.jobs.tasks.generators.endpoint_server import MODEL, Said, Serve, pairs_json, passage_of, well
 
 CHUNKS = Table(
     "chunks",
@@ -57,10 +57,6 @@ def chunks(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
-    return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 3, "timeout": 5.0, **settings})
-
-
 def written(
     run: Run, source: Stage, generator: GeneratorSettings, doc2query: Doc2QuerySettings | None = None
 ) -> list[dict[str, Any]]:
@@ -83,7 +79,7 @@ def test_every_chunk_is_asked_about_once_and_its_pairs_are_kept_in_order(
     run: Run, staged: Staged, serve: Serve, tmp_path: Path
 ) -> None:
     endpoint = serve(lambda n, body: replace(well(n, body), seconds=0.02))
-    rows = written(run, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=3))
+    rows = written(run, staged(CHUNKS, chunks(12)), endpoint.generator(concurrency=3))
     assert [r["chunk_id"] for r in rows] == sorted(r["chunk_id"] for r in rows)
     assert {r["chunk_id"] for r in rows} == {f"c{n:02}" for n in range(12)}
     assert all(str(1700 + int(r["chunk_id"][1:])) in r["answer"] for r in rows if "built" in r["answer"])
@@ -97,7 +93,7 @@ def test_every_chunk_is_asked_about_once_and_its_pairs_are_kept_in_order(
     assert (notes["requests"], notes["prompt_tokens"], notes["output_tokens"]) == (12, 1200, 120)
     assert run.reports[-1].engine == "openai"
     again = next_night(run, tmp_path)
-    assert written(again, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=7)) == rows
+    assert written(again, staged(CHUNKS, chunks(12)), endpoint.generator(concurrency=7)) == rows
     assert len(endpoint.asked) == 12, "what was validated is never asked for again"
 
 
@@ -112,7 +108,8 @@ def test_every_chunk_is_asked_about_once_and_its_pairs_are_kept_in_order(
 )
 def test_a_request_that_failed_for_now_is_sent_again(run: Run, staged: Staged, serve: Serve, first: Said) -> None:
     endpoint = serve(lambda n, body: first if n == 0 else well(n, body))
-    assert {r["chunk_id"] for r in written(run, staged(CHUNKS, chunks(2)), of(endpoint))} == {"c00", "c01"}
+    rows = written(run, staged(CHUNKS, chunks(2)), endpoint.generator(tries=3))
+    assert {r["chunk_id"] for r in rows} == {"c00", "c01"}
     assert len(endpoint.asked) == 3
     assert rejected(run) == []
 
@@ -132,7 +129,7 @@ def test_a_reply_that_fails_is_asked_for_again_with_the_error(
     run: Run, staged: Staged, serve: Serve, bad: Said, told: str
 ) -> None:
     endpoint = serve(lambda n, body: bad if n == 0 else well(n, body))
-    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    assert written(run, staged(CHUNKS, chunks(1)), endpoint.generator())
     first, second = endpoint.asked
     assert second["messages"][0] == first["messages"][0]
     assert [m["role"] for m in second["messages"]] == ["user", "assistant", "user"]
@@ -145,14 +142,14 @@ def test_fences_and_thoughts_around_the_json_do_no_harm(run: Run, staged: Staged
         return Said(f"<think>\nA {{brace}}.\n</think>\n```json\n{well(n, body).text}\n```\n")
 
     endpoint = serve(wrapped)
-    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, response_format="none"))
+    assert written(run, staged(CHUNKS, chunks(1)), endpoint.generator(response_format="none"))
     assert len(endpoint.asked) == 1
     assert "response_format" not in endpoint.asked[0]
 
 
 def test_raw_line_breaks_and_control_characters_in_strings_are_forgiven(run: Run, staged: Staged, serve: Serve) -> None:
     text = '{"pairs": [{"question": "What does\nit grind?", "answer": "It grinds\x17\trye"}]}'
-    (row,) = written(run, staged(CHUNKS, chunks(1)), of(serve(lambda *_: Said(text))))
+    (row,) = written(run, staged(CHUNKS, chunks(1)), serve(lambda *_: Said(text)).generator())
     assert (row["question"], row["answer"]) == ("What does it grind?", "It grinds rye")
 
 
@@ -163,7 +160,7 @@ def test_grounded_pairs_are_kept_and_only_the_others_are_asked_for_again(
     false = ("Who burnt the mill down?", "a band of travelling soldiers")
     late = ("What does the mill grind?", "It grinds rye")
     endpoint = serve(lambda n, _: Said(pairs_json(true, false) if n == 0 else pairs_json(late)))
-    rows = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    rows = written(run, staged(CHUNKS, chunks(1)), endpoint.generator())
     assert [(r["question"], r["answer"]) for r in rows] == [true, late]
     assert [r["query_id"] for r in rows] == ["c00-0", "c00-1"]
     asked = endpoint.asked[1]["messages"][2]["content"]
@@ -177,7 +174,7 @@ def test_what_never_becomes_valid_is_rejected_with_its_reason_and_has_another_ch
 ) -> None:
     lie = Said(pairs_json(("Who came?", "nobody whom this text would name at all")))
     endpoint = serve(lambda n, body: lie if "1700" in passage_of(body) else well(n, body))
-    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, retries=2))
+    rows = written(run, staged(CHUNKS, chunks(3)), endpoint.generator(retries=2))
     assert {r["chunk_id"] for r in rows} == {"c01", "c02"}
     assert len(endpoint.asked) == 2 + 3
     ((key, reason, detail),) = rejected(run)
@@ -186,7 +183,11 @@ def test_what_never_becomes_valid_is_rejected_with_its_reason_and_has_another_ch
     assert "(reply 3)" in detail
     endpoint.script = well
     again = next_night(run, tmp_path)
-    assert {r["chunk_id"] for r in written(again, staged(CHUNKS, chunks(3)), of(endpoint))} == {"c00", "c01", "c02"}
+    assert {r["chunk_id"] for r in written(again, staged(CHUNKS, chunks(3)), endpoint.generator())} == {
+        "c00",
+        "c01",
+        "c02",
+    }
     assert len(endpoint.asked) == 2 + 3 + 1
 
 
@@ -195,16 +196,18 @@ def test_pairs_that_stay_ungrounded_are_rejects_beside_the_good_ones_and_final(
 ) -> None:
     said = Said(pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country")))
     endpoint = serve(lambda *_: said)
-    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(retries=1))) == 1
     assert [(key, reason) for key, reason, _ in rejected(run)] == [("c00", "ungrounded")]
     again = next_night(run, tmp_path)
-    assert len(written(again, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert len(written(again, staged(CHUNKS, chunks(1)), endpoint.generator(retries=1))) == 1
     assert len(endpoint.asked) == 2
 
 
 def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
-    endpoint = serve(lambda n, body: replace(well(n, body), seconds=1.0 if "1701" in passage_of(body) else 0))
-    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, timeout=0.2, tries=2))
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=2.0 if "1701" in passage_of(body) else 0))
+    started = time.monotonic()
+    rows = written(run, staged(CHUNKS, chunks(3)), endpoint.generator(timeout=0.5, tries=2))
+    assert time.monotonic() - started < 8
     assert {r["chunk_id"] for r in rows} == {"c00", "c02"}
     assert [(key, reason) for key, reason, _ in rejected(run)] == [("c01", "no_reply")]
 
@@ -220,10 +223,10 @@ def test_an_endpoint_that_dies_half_way_stops_the_job_and_what_it_said_is_kept(
     endpoint = serve(script)
     source = staged(CHUNKS, chunks(9))
     with pytest.raises(GeneratorError, match=r"cannot be used.* 5 rows of the job doc2query were done and are kept"):
-        written(run, source, of(endpoint, concurrency=1, tries=2))
+        written(run, source, endpoint.generator(concurrency=1, tries=2))
     revived = serve(well)
     again = next_night(run, tmp_path)
-    assert len({r["chunk_id"] for r in written(again, source, of(revived))}) == 9
+    assert len({r["chunk_id"] for r in written(again, source, revived.generator())}) == 9
     assert len(revived.asked) == 4
     assert again.reports[-1].reused == 5
 
@@ -235,7 +238,7 @@ def test_an_endpoint_that_answers_nobody_stops_the_job_before_it_has_rejected_ev
     endpoint = serve(lambda *_: no)
     endpoint.probe = no
     with pytest.raises(GeneratorError, match=r"cannot be used.*json_schema is not supported"):
-        written(run, staged(CHUNKS, chunks(30)), of(endpoint, concurrency=2))
+        written(run, staged(CHUNKS, chunks(30)), endpoint.generator(concurrency=2))
     assert len(endpoint.asked) <= 2
 
 
@@ -260,7 +263,7 @@ def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
     run: Run, staged: Staged, serve: Serve, tmp_path: Path, bad: Said
 ) -> None:
     endpoint = serve(lambda n, body: bad if "1701" in passage_of(body) else well(n, body))
-    generator = of(endpoint, tries=1, concurrency=1)
+    generator = endpoint.generator(tries=1, concurrency=1)
     for night in (run, next_night(run, tmp_path)):
         assert {r["chunk_id"] for r in written(night, staged(CHUNKS, chunks(3)), generator)} == {"c00", "c02"}
         assert [(key, reason) for key, reason, _ in rejected(night)] == [("c01", "no_reply")]
@@ -278,7 +281,7 @@ def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
 def test_replies_of_unusual_form_are_read(run: Run, staged: Staged, serve: Serve, odd: bytes) -> None:
     text = pairs_json(("What does it \ud800 grind?", "It grinds rye"))
     endpoint = serve(lambda *_: Said(body=odd % json.dumps(text).encode()))
-    (row,) = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    (row,) = written(run, staged(CHUNKS, chunks(1)), endpoint.generator())
     assert row["answer"] == "It grinds rye"
     assert row["question"] == "What does it ? grind?"
 
@@ -290,9 +293,9 @@ def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
     endpoint = serve(lambda n, _: Said(half) if n < 4 else Said("down", status=503))
     endpoint.probe = Said("down", status=503)
     with pytest.raises(GeneratorError):
-        written(run, staged(CHUNKS, chunks(9)), of(endpoint, concurrency=2, tries=1))
+        written(run, staged(CHUNKS, chunks(9)), endpoint.generator(concurrency=2, tries=1))
     again = next_night(run, tmp_path)
-    rows = written(again, staged(CHUNKS, chunks(9)), of(serve(well)))
+    rows = written(again, staged(CHUNKS, chunks(9)), serve(well).generator())
     assert len({r["chunk_id"] for r in rows}) == 9
     assert again.reports[-1].reused >= 2
 
@@ -302,7 +305,7 @@ def test_a_correction_that_brings_nothing_ends_the_row_with_the_first_problem(
 ) -> None:
     half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
     endpoint = serve(lambda n, _: Said(half if n == 0 else '{"pairs": []}'))
-    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=3))) == 1
+    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(retries=3))) == 1
     assert [reason for _, reason, _ in rejected(run)] == ["ungrounded"]
     assert len(endpoint.asked) == 2
 
@@ -310,43 +313,36 @@ def test_a_correction_that_brings_nothing_ends_the_row_with_the_first_problem(
 def test_a_row_that_has_all_its_pairs_is_not_asked_again(run: Run, staged: Staged, serve: Serve) -> None:
     said = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
     endpoint = serve(lambda *_: Said(said))
-    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint), Doc2QuerySettings(pairs=1))) == 1
+    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(), Doc2QuerySettings(pairs=1))) == 1
     assert (len(endpoint.asked), rejected(run)) == (1, [])
-
-
-def test_a_reply_that_trickles_has_no_longer_than_any_other(run: Run, staged: Staged, serve: Serve) -> None:
-    endpoint = serve(lambda n, body: replace(well(n, body), seconds=2.0))
-    started = time.monotonic()
-    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, timeout=0.3, tries=2)) == []
-    assert time.monotonic() - started < 8
 
 
 def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
     endpoint = serve(well)
-    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    prepare_generator(endpoint.generator(), EngineSettings(), tmp_path)
     endpoint.models = ["a-model", "b-model"]
-    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    prepare_generator(endpoint.generator(), EngineSettings(), tmp_path)
     assert endpoint.probed == 1, "some gateways serve what they do not list"
     with pytest.raises(GeneratorError, match=r"the model other does not exist; its models: a-model, b-model"):
-        prepare_generator(of(endpoint).model_copy(update={"model": "other"}), EngineSettings(), tmp_path)
+        prepare_generator(endpoint.generator().model_copy(update={"model": "other"}), EngineSettings(), tmp_path)
     endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
-        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     monkeypatch.setenv("QUERN_TEST_KEY", "a-wrong-secret")
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is refused") as refused:
-        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     assert "a-wrong-secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
     monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house")
-    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     with pytest.raises(GeneratorError, match="is it running"):
         prepare_generator(
             GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), EngineSettings(), tmp_path
         )
     monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house\n")
-    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     monkeypatch.setenv("QUERN_TEST_KEY", "secret of\nthe house")
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY holds no key") as odd:
-        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     assert "secret" not in str(odd.value)
     assert endpoint.asked == []
 
@@ -356,8 +352,8 @@ def test_what_is_no_endpoint_is_told_in_a_sentence(serve: Serve, tmp_path: Path,
     endpoint = serve(well)
     endpoint.listing, endpoint.probe = listing, Said("no such page", status=404)
     with pytest.raises(GeneratorError, match=r"cannot be used: HTTP 404: no such page; check generator.url"):
-        prepare_generator(of(endpoint), EngineSettings(), tmp_path)
-    without = of(endpoint).model_copy(update={"url": endpoint.url.removesuffix("/v1")})
+        prepare_generator(endpoint.generator(), EngineSettings(), tmp_path)
+    without = endpoint.generator().model_copy(update={"url": endpoint.url.removesuffix("/v1")})
     with pytest.raises(GeneratorError, match=r"should end with the version of the interface, mostly /v1"):
         prepare_generator(without, EngineSettings(), tmp_path)
 
@@ -437,7 +433,7 @@ def test_requests_are_drawn_no_faster_than_they_are_answered(serve: Serve) -> No
             yield Request(n, ({"role": "user", "content": "<passage>\nThe cat sat.\n</passage>"},))
 
     endpoint = serve(well)
-    replies = EndpointBackend(of(endpoint, concurrency=4)).replies(requests(), Pairs.model_json_schema())
+    replies = EndpointBackend(endpoint.generator(concurrency=4)).replies(requests(), Pairs.model_json_schema())
     next(replies)
     assert drawn <= 8
     assert sum(1 for _ in replies) + 1 == 50

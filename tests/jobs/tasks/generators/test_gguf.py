@@ -11,12 +11,12 @@ import pytest
 from quern.jobs.engines import RayEngine
 from quern.jobs.tasks.conversation import probability
 from quern.jobs.tasks.generators.backends import make_backend
-from quern.jobs.tasks.generators.contract import GeneratorError, Request
+from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.generators.gguf import GgufBackend, _describe
-from quern.jobs.tasks.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.model_folder import model_identity
 from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-from tests.jobs.tasks.generators.test_local import SCHEMA, asked
+from tests.jobs.tasks.generators.test_local import asked
 
 pytestmark = pytest.mark.torch
 
@@ -74,7 +74,7 @@ def test_no_more_is_begun_than_the_cache_has_room_for(backend: GgufBackend, monk
 
 
 def test_tokens_are_told_with_their_probabilities(backend: GgufBackend) -> None:
-    (reply,) = backend.replies(iter([Request(0, ({"role": "user", "content": "Is water wet?"},))]), SCHEMA, tokens=True)
+    reply = asked(backend, "Is water wet?", tokens=True)[0]
     assert "".join(text for text, _ in reply.tokens).startswith(reply.text)
     assert all(chance <= 0.0 for _, chance in reply.tokens)
     assert probability(reply, "sure") is not None

@@ -11,7 +11,7 @@ import pytest
 
 from quern.jobs.tasks.generators.contract import Backend, GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.local import LocalBackend
-from quern.jobs.tasks.generators.model_fingerprint import model_identity
+from quern.jobs.tasks.generators.model_folder import model_identity
 from quern.schemas.settings import GeneratorSettings
 from tests.tiny_llama import write_tiny_llama
 
@@ -35,9 +35,9 @@ def settings(model: Path, **given: Any) -> GeneratorSettings:
     return GeneratorSettings(kind="local", model=str(model), **{**known, **given})
 
 
-def asked(backend: Backend, *texts: str) -> dict[int, Reply]:
+def asked(backend: Backend, *texts: str, tokens: bool = False) -> dict[int, Reply]:
     requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
-    replies = list(backend.replies(requests, SCHEMA))
+    replies = list(backend.replies(requests, SCHEMA, tokens=tokens))
     assert len(replies) == len(texts)
     return {reply.row: reply for reply in replies}
 
