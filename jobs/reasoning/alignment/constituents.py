@@ -6,7 +6,6 @@ ask (`who`, `how many`) are no part of a constituent: what answers them shares n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,31 +38,25 @@ class Parsed:
 
 
 def parsed(question: str) -> Parsed:
-    """A question with its constituents; of one that has more than `MOST_CONSTITUENTS` the last, where most ask."""
-    found = [Constituent(question[a:b], a, b) for a, b in _phrases(question) if content_words(question[a:b])]
-    return Parsed(question, tuple(found[-MOST_CONSTITUENTS:]))
+    """A question with its constituents; of one that has more than `MOST_CONSTITUENTS` the last, where most ask.
 
-
-def _phrases(question: str) -> Iterator[tuple[int, int]]:
-    """Spans of the longest runs of words with content, all of them capitalised or none."""
+    They are the longest runs of words with content, all of them capitalised or none.
+    """
+    spans: list[tuple[int, int]] = []
     start, end, names = 0, 0, False
     for word in _WORD.finditer(question):
+        is_name = word[0][0].isupper() and word.start() > 0
+        tells = not word["cjk"] and bool(content_words(word[0]))
+        if tells and start < end and is_name == names:
+            end = word.end()
+            continue
+        spans.append((start, end))
+        start, end, names = (word.start() if tells else word.end()), word.end(), is_name
         if word["cjk"]:
-            yield start, end
-            start = end = word.end()
             at = 0
             for phrase in (m[0] for part in without_asking(word[0]).split() for m in _CHINESE.finditer(part)):
                 at = word[0].find(phrase, at)
-                yield word.start() + at, word.start() + at + len(phrase)
+                spans.append((word.start() + at, word.start() + at + len(phrase)))
                 at += len(phrase)
-            continue
-        is_name = word[0][0].isupper() and word.start() > 0
-        if not content_words(word[0]):
-            yield start, end
-            start = end = word.end()
-        elif start < end and is_name == names:
-            end = word.end()
-        else:
-            yield start, end
-            start, end, names = word.start(), word.end(), is_name
-    yield start, end
+    found = [Constituent(question[a:b], a, b) for a, b in [*spans, (start, end)] if content_words(question[a:b])]
+    return Parsed(question, tuple(found[-MOST_CONSTITUENTS:]))

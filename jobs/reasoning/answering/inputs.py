@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
@@ -62,26 +61,6 @@ class Fact:
     object: str  # To what, or what value it has.
     start: int  # First character of the sentence or row that states it.
     end: int  # One past its last.
-
-
-@dataclass(frozen=True)
-class Told:
-    """A triplet, and the number of the sentence of the evidence that states it."""
-
-    number: int
-    fact: Fact
-
-
-def nearest(question: str, told: Iterable[Told]) -> list[Told]:
-    """The triplets that share words with a question, those that share most first; each once."""
-    asked = content_words(question)
-    shared: dict[tuple[str, str, str], tuple[int, Told]] = {}
-    for one in told:
-        fact = one.fact
-        count = len(asked & content_words(f"{fact.subject} {fact.relation} {fact.object}"))
-        if count:
-            shared.setdefault((fact.subject, fact.relation, fact.object), (-count, one))
-    return [one for _, one in sorted(shared.values(), key=lambda pair: (pair[0], pair[1].number))[:_MOST_FACTS]]
 
 
 @dataclass(frozen=True)
@@ -207,19 +186,6 @@ class AnswerInput:
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 
-    @cached_property
-    def told(self) -> list[Told]:
-        """What the evidence states, each with the number of the sentence that does."""
-        number = {(span.evidence, span.start): n for n, span in enumerate(self.sentences, 1)}
-        found: list[Told] = []
-        for at, evidence in enumerate(self.evidence):
-            starts = sorted(start for n, start in number if n == at)
-            for fact in evidence.facts:
-                before = bisect_right(starts, fact.start)
-                if before:
-                    found.append(Told(number[at, starts[before - 1]], fact))
-        return found
-
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt, sentences with their numbers."""
@@ -236,11 +202,14 @@ class AnswerInput:
             for e, rows in zip(self.evidence, numbered, strict=True)
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
-        facts = [
-            {name: quoted(getattr(one.fact, name)) for name in ("subject", "relation", "object")}
-            | {"number": one.number}
-            for one in nearest(self.question, self.told)
-        ]
+        # The triplets that share words with the question, those that share most first; each once.
+        asked, shared = content_words(self.question), dict[tuple[str, str, str], int]()
+        for fact in (f for e in self.evidence for f in e.facts):
+            triplet = (fact.subject, fact.relation, fact.object)
+            if count := len(asked & content_words(" ".join(triplet))):
+                shared.setdefault(triplet, count)
+        names, best = ("subject", "relation", "object"), sorted(shared, key=lambda triplet: -shared[triplet])
+        facts = [dict(zip(names, map(quoted, triplet), strict=True)) for triplet in best[:_MOST_FACTS]]
         return {"question": disarmed(self.question), "evidence": documents, "before": before, "facts": facts}
 
 

@@ -36,7 +36,7 @@ _NAME: Final = re.compile(r"(?<=[^\s.!?:;•*-] )[\"'“‘(]*([A-Z][\w'’-]*(?
 _ITEM: Final = re.compile(r"^\W*\d{1,2}[.)]\s|(?<=[:.;])\s+\d{1,2}[.)]\s*$")
 _VERDICT: Final = re.compile(r"\W*(?:(?P<yes>yes|是的?)|(?P<no>no|不是|不|否|没有))(?!\w)", re.IGNORECASE)
 _CLAUSES: Final = re.compile(r"[,;:，；：—–]\s*|\s(?:and|but|while|although|though|whereas)\s", re.IGNORECASE)
-# Of another script the default model tells nothing, as in `confidence.features`: its cosines would mislead.
+# Of another script the default model tells nothing, as in `confidence.judge`: its cosines would mislead.
 # Words that deny.
 _NOT: Final = lazy_pattern(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|nowhere|without|cannot|hardly|scarcely|barely|unable|"
@@ -180,7 +180,17 @@ def features(given: EntailmentInput) -> Features:
 
 def with_cosines(inputs: Sequence[EntailmentInput], encode: Encode) -> list[EntailmentInput]:
     """The same with the cosines of statement and question with the texts; all are embedded in one call."""
-    pieces = {p: _pieces(p) for given in inputs for p in given.read}
+    # A text in pieces of whole sentences, under its title, that a model reads to their end.
+    pieces: dict[Passage, list[str]] = {}
+    for passage in (p for given in inputs for p in given.read if p not in pieces):
+        own, room = [passage.title], _PIECE
+        for sentence in passage.sentences:
+            if len(sentence) > room and own[-1] != passage.title:
+                own.append(passage.title)
+                room = _PIECE
+            own[-1] = f"{own[-1]} {sentence}".strip()
+            room -= len(sentence)
+        pieces[passage] = [piece for piece in own if piece]
     said = chain.from_iterable((g.hypothesis, g.question) for g in inputs if g.read)
     texts = [t for t in dict.fromkeys(chain(said, *pieces.values())) if t]
     if not texts:
@@ -194,18 +204,6 @@ def with_cosines(inputs: Sequence[EntailmentInput], encode: Encode) -> list[Enta
         return round(float(np.max(vectors[known] @ vectors[at[text]])), 4)
 
     return [replace(g, near=nearest(g.hypothesis, g), topic=nearest(g.question, g)) for g in inputs]
-
-
-def _pieces(passage: Passage) -> list[str]:
-    """A text in pieces of whole sentences that a model reads to their end."""
-    pieces, room = [passage.title], _PIECE
-    for sentence in passage.sentences:
-        if len(sentence) > room and pieces[-1] != passage.title:
-            pieces.append(passage.title)
-            room = _PIECE
-        pieces[-1] = f"{pieces[-1]} {sentence}".strip()
-        room -= len(sentence)
-    return [piece for piece in pieces if piece]
 
 
 def _share(weight: dict[str, float], wanted: frozenset[str], held: frozenset[str]) -> float:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from quern.jobs.reasoning.citing.search import PARTS
-from quern.jobs.tasks.prompts import disarmed
+from quern.jobs.tasks.prompts import disarmed, quoted
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentence_spans
 from quern.schemas.words.terms import search_terms
@@ -105,8 +105,8 @@ class EntailmentInput:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
-        rows = [{"title": disarmed(_line(p.title)), "text": disarmed(_line(p.text)[:6_000])} for p in self.read]
-        return {"statement": disarmed(self.plain), "question": disarmed(_line(self.question)), "passages": rows}
+        rows = [{"title": quoted(p.title), "text": quoted(p.text, 6_000)} for p in self.read]
+        return {"statement": disarmed(self.plain), "question": quoted(self.question), "passages": rows}
 
 
 def is_fragment(statement: str) -> bool:
@@ -115,7 +115,3 @@ def is_fragment(statement: str) -> bool:
     if len(words - _VERDICT) <= _FRAGMENT_WORDS:
         return True
     return not statement.rstrip("\"'”’)] ").endswith(_ENDS) and len(words) <= 2 * _FRAGMENT_WORDS
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -71,7 +71,9 @@ Return JSON: {"expansions": [{"way": "...", "query": "..."}, ...]}
 
 # By rule a question says all that is needed: recall fell with queries made of its words and of its neighbours.
 _NONE: Final = Expansions(expansions=[])
-EXPAND: Final = Task("expand", 2, PROMPT, Expansions, lambda _: _NONE, constants={"most": MOST_EXPANSIONS})
+EXPAND: Final[Task[ExpandInput, Expansions]] = Task(
+    "expand", 2, PROMPT, Expansions, lambda _: _NONE, constants={"most": MOST_EXPANSIONS}
+)
 
 
 def expanded(reasoner: Reasoner, inputs: Sequence[ExpandInput]) -> list[list[str]]:

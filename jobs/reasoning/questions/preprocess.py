@@ -100,7 +100,15 @@ def understood(
     open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, vocabulary) for done in rewritings])
     for n, rewritten, left_open in zip(asked, rewritings, open_still, strict=True):
         rewriting, clarification = rewritten.output, left_open.output
-        notes = [*map(_note, rewriting.changes)]
+        notes = []
+        for change in rewriting.changes:
+            if change.why == "preamble":
+                notes.append(f"The question was read as “{change.after}”")
+            elif change.why == "time":
+                days = change.after.removeprefix(change.before).strip(" ()（）")
+                notes.append(f"“{change.before}” was read as {days}.")
+            else:
+                notes.append(f"“{change.before}” was read as “{change.after}”.")
         if clarification.needs_more:
             choices = "; ".join(clarification.choices)
             may_be = f"It may be: {choices}. " if choices else ""
@@ -158,12 +166,3 @@ def _check(given: ClarifyInput, output: Clarification) -> Checked[Clarification]
 # By rule a question is answered as it is: what it may mean beside that, no rule knows.
 _CLEAR: Final = Clarification(needs_more=False, prompt="", choices=[])
 CLARIFY: Final = Task("clarify", 4, _PROMPT, Clarification, lambda _: _CLEAR, _check)
-
-
-def _note(change: Change) -> str:
-    """A change as a sentence."""
-    if change.why == "preamble":
-        return f"The question was read as “{change.after}”"
-    if change.why == "time":
-        return f"“{change.before}” was read as {change.after.removeprefix(change.before).strip(' ()（）')}."
-    return f"“{change.before}” was read as “{change.after}”."

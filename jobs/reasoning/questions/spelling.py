@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from rapidfuzz import process
@@ -27,11 +27,7 @@ class Vocabulary:
         self, index: LexicalIndex | None = None, dictionary: Callable[[], Collection[str]] = frozenset
     ) -> None:
         """The vocabulary of an index; without one, of nothing. `dictionary` makes the language's common words."""
-        self._index, self._make_dictionary = index, dictionary
-
-    @cached_property
-    def _dictionary(self) -> Collection[str]:
-        return self._make_dictionary()
+        self._index, self._dictionary = index, cache(dictionary)
 
     @cached_property
     def _words(self) -> list[str]:
@@ -48,7 +44,7 @@ class Vocabulary:
     def knows(self, word: str) -> bool:
         """Whether the word, in lower case, is a word of the index, in any of its forms, or of the language."""
         bases = (word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed", "ing", "ly", "er"))
-        return word in STOP_WORDS or self.has(word) or any(base in self._dictionary for base in bases)
+        return word in STOP_WORDS or self.has(word) or any(base in self._dictionary() for base in bases)
 
     def nearest(self, word: str, edits: int) -> list[str]:
         """The words of the index with the first letter of `word` that take the fewest edits, the commonest first.

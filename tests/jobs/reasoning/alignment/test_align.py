@@ -10,8 +10,7 @@ from quern.jobs.reasoning.alignment.constituents import MOST_CONSTITUENTS, parse
 from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, align_task
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.tasks.runner import Reasoner
-from quern.schemas.settings import GeneratorSettings
-from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 
 PAGE = (
     "Port Maren has two piers. The new mole at Port Maren cost 9,000 crowns in 1907. "
@@ -79,10 +78,9 @@ def test_what_the_title_says_needs_no_match_in_the_window() -> None:
 def test_what_a_model_said_of_a_chunk_is_remembered_with_the_characters_of_that_chunk_alone(tmp_path: Path) -> None:
     chunks = ["The mole is old.", "The  mole\nis old.", "<passage The mole is old."]
     with Endpoint(lambda *_: Said(json.dumps({"matches": [{"constituent": 0, "sentence": 1}]}))).running() as endpoint:
-        model = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, timeout=5.0, retries=0)
         for _ in range(2):
             for text in chunks:
-                with Reasoner(model, memo=tmp_path) as reasoner:
+                with Reasoner(endpoint.generator(retries=0), memo=tmp_path) as reasoner:
                     (done,) = reasoner.run(align_task(), [_input("Where is the mole?", text)])
                 assert [text[m.start : m.end] for m in done.output.matches] == ["mole"]
     assert len(endpoint.asked) == len(chunks)
@@ -120,10 +118,8 @@ def test_a_model_names_sentences_and_what_it_cannot_mean_is_left_to_the_rule() -
     schema = Alignment.model_json_schema()
     assert list(schema["properties"]) == ["matches"]
     assert set(schema["$defs"]["Match"]["properties"]) == {"constituent", "sentence"}
-    with Endpoint(script).running() as endpoint:
-        model = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, timeout=5.0, retries=0)
-        with Reasoner(model) as reasoner:
-            done = reasoner.run(align_task(), [_input(q) for q in replies])
+    with Endpoint(script).running() as endpoint, Reasoner(endpoint.generator(retries=0)) as reasoner:
+        done = reasoner.run(align_task(), [_input(q) for q in replies])
     assert [d.by for d in done] == ["openai", "rules", "rules", "rules", "openai"]
     assert [d.problems[0].reason for d in done[1:4]] == ["no_such_part", "no_such_sentence", "named_twice"]
     assert _said(done[0].output) == ["crowns", "cost"]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 
 import pyarrow as pa
 import pytest
 
 from quern.indexes.lexical import LexicalIndex
-from quern.jobs.reasoning.questions.preprocess import CLARIFY, Clarification, ClarifyInput, Understood, understood
+from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
+from quern.jobs.reasoning.questions.preprocess import (
+    CLARIFY,
+    Clarification,
+    ClarifyInput,
+    Understood,
+    fault_of,
+    understood,
+)
 from quern.jobs.reasoning.questions.rewrite import REWRITE, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.spelling import Vocabulary
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, QuestionSettings
 from quern.schemas.words.terms import search_terms
+from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 
 TEXTS = (
     ("MV Lady Orrin", "The Lady Orrin struck the dredger. The Lady Orrin carried 131 passengers to the quay wall."),
@@ -139,3 +149,54 @@ def test_a_model_may_name_in_full_and_ask_back_only_in_words_of_the_corpus(vocab
     for choice, reasons in (("Wool Festival", []), ("Film Festival", ["ungrounded"])):
         output = Clarification(needs_more=True, prompt="Which festival?", choices=[choice])
         assert [p.reason for p in CLARIFY.check(asked, output).problems] == reasons
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("", "empty"),
+        (" \n\t\ufeff\u200b ", "empty"),
+        ("why? " * 500, "too_long"),
+        ("?!... --- ???", "not_text"),
+        ("🙂🙂", "not_text"),
+        ("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01", "not_text"),
+        ("Wh\ufffd\ufffd is \ufffd\ufffd\ufffd?", "not_text"),
+    ],
+)
+def test_a_question_that_cannot_be_used_has_a_reason(question: str, reason: str) -> None:
+    fault = fault_of(question, 2000)
+    assert fault is not None
+    assert fault.reason == reason
+    assert fault.detail.isprintable()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When?",
+        "船什么时候到港？",
+        "42",
+        "Ποιος;",
+        "What is 2 + 2?\nSay it.",
+        "Who\x00 sank it?",
+        "ما هي الباخرة؟",
+        "👩\u200d🚒 who?",
+    ],
+)
+def test_questions_of_every_language_and_shape_can_be_used(question: str) -> None:
+    assert fault_of(question, 2000) is None
+
+
+NEAR_OSTLEY = ExpandInput("When did the Ostley Bridge open?", ("Who built Ostley Bridge?",))
+
+
+def test_a_model_expands_a_question_and_sees_what_the_index_asks_near_it() -> None:
+    reply = {"expansions": [{"way": "context", "query": "builder of Ostley Bridge"}]}
+    endpoint = Endpoint(lambda *_: Said(json.dumps(reply)))
+    with endpoint.running(), Reasoner(endpoint.generator(retries=0)) as reasoner:
+        assert expanded(reasoner, [NEAR_OSTLEY]) == [["builder of Ostley Bridge"]]
+    assert "- Who built Ostley Bridge?" in endpoint.asked[0]["messages"][0]["content"]
+
+
+def test_by_rule_a_question_is_not_expanded() -> None:
+    assert expanded(Reasoner(), [NEAR_OSTLEY]) == [[]]
