@@ -9,9 +9,8 @@ from datetime import date, timedelta
 from typing import Final, Literal
 
 from quern.jobs.events.passage import Passage, Sentence
-from quern.jobs.events.telling import Telling, plans, telling
+from quern.jobs.events.telling import Telling, is_name, plans, telling
 from quern.jobs.events.timex import Period, of_days, period, timex
-from quern.jobs.events.titles import is_name
 from quern.jobs.queries.rules.units import word_count
 from quern.jobs.text.dates import When, dates
 
@@ -58,8 +57,17 @@ def own_dating(said: str, times: Sequence[When], published: date | None) -> Dati
     found: list[tuple[bool, bool, int, int, str]] = []
     for when in times:
         days = period(value) if (value := timex(when)) else None
-        if days is None or _spans(days, published) or _in_clause(said, when, days, published):
+        if days is None:
             continue
+        if published is not None:
+            during = days.precision == "range" and days.from_day <= published <= days.to_day
+            if during and days.to_day - days.from_day > _MONTH:
+                continue  # How long something lasts at the time of the report: `over the next four years`.
+        # A day near the report's own is of its news, wherever it stands.
+        if published is None or abs(published - days.from_day) > _MONTH:
+            clause = _RELATIVE.search(said, 0, when.start)
+            if clause is not None and word_count(said[: clause.start()]) > 1:
+                continue
         later = published is not None and days.from_day > published
         if later and not ahead and when.open and (days := _year_before(days)) is not None:
             # A year that the text leaves open is then the last one, not the next.
@@ -128,24 +136,6 @@ def news_day(own: Dating, published: date | None) -> Dating | None:
     if published is None or days is None or own.expected or days.precision != "day":
         return None
     return own if timedelta(0) <= published - days.from_day <= _WEEK else None
-
-
-def _in_clause(said: str, when: When, days: Period, published: date | None) -> bool:
-    """Whether a time is of a clause about one that the sentence names, behind who or what, and what happened.
-
-    A day near the report's own is of its news, wherever it stands.
-    """
-    if published is not None and abs(published - days.from_day) <= _MONTH:
-        return False
-    clause = _RELATIVE.search(said, 0, when.start)
-    return clause is not None and word_count(said[: clause.start()]) > 1
-
-
-def _spans(days: Period, published: date | None) -> bool:
-    """Whether a time is how long something lasts at the time of the report: `over the next four years`."""
-    if published is None or days.precision != "range" or not days.from_day <= published <= days.to_day:
-        return False
-    return days.to_day - days.from_day > _MONTH
 
 
 def _year_before(days: Period) -> Period | None:

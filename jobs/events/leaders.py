@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from quern.indexes.vectors import Floats, Positions
 
@@ -43,12 +44,10 @@ class Dated:
         near: Bools = cosine > same
         # So near to the bound, a product of matrices may round otherwise than that of two vectors.
         for row, other in np.argwhere(np.abs(cosine - same) < 1e-5):
-            near[row, other] = self._cosine(rows[row], others[other]) > same
+            one, two = (self.vectors[at].astype(np.float64) for at in (rows[row], others[other]))
+            near[row, other] = float(np.sum(one * two)) > same
         at_once = (self.first[rows, None] <= self.last[others]) & (self.first[others] <= self.last[rows, None])
         return near & at_once
-
-    def _cosine(self, one: int, other: int) -> float:
-        return float(np.sum(self.vectors[one].astype(np.float64) * self.vectors[other].astype(np.float64)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,11 @@ class _State:
         inside = known >= block[0]
         # A leader in the block itself is not decided yet: it led last night, and loses that to a fresh leader alone.
         stays = (known >= 0) & (inside | self._leads[np.maximum(known, 0)])
-        overlapping = self._overlapping(block)
+        # The leaders before the block whose days may meet those of its reports, in order.
+        reports, until = self.reports, int(block[0])
+        low, high = reports.first[block].min(), reports.last[block].max()
+        meeting = (reports.last[:until] >= low) & (reports.first[:until] <= high)
+        overlapping = np.flatnonzero(self._leads[:until] & meeting)
         fresh = overlapping[self._fresh[overlapping]]
         if stays.all() and len(fresh) == 0:
             self.leader[block] = known
@@ -106,29 +109,20 @@ class _State:
         first[~stays] = self._first(block[~stays], overlapping)
         first[stays] = self._first(block[stays], fresh)
         within = self.reports.near(block, block, self.same)
-        for at, report in enumerate(block):
-            self._settle(at, int(report), int(first[at]), bool(stays[at]), block, within[at])
-
-    def _settle(self, at: int, report: int, first: int, stays: bool, block: Positions, within: Bools) -> None:
-        """Decide one report, of which `first` is the first near leader before its block that was asked for."""
-        before = int(self.known[report])
-        if stays and before != report and before >= block[0] and not self._leads[before]:
-            stays = False  # Its leader, in the same block, leads no more.
-            first = int(self._first(block[at : at + 1], self._overlapping(block))[0])
-        asked = self._fresh if stays else self._leads
-        near = np.flatnonzero(within[:at] & asked[block[:at]])
-        found = min(first, int(block[near[0]]) if len(near) else len(self.reports), before if stays else report)
-        self.searched += not stays or found != before
-        self.leader[report] = found
-        if found == report:
-            self._leads[report] = True
-            self._fresh[report] = before != report
-
-    def _overlapping(self, block: Positions) -> Positions:
-        """The leaders before a block whose days may meet those of its reports, in order."""
-        reports, until = self.reports, int(block[0])
-        low, high = reports.first[block].min(), reports.last[block].max()
-        return np.flatnonzero(self._leads[:until] & (reports.last[:until] >= low) & (reports.first[:until] <= high))
+        for at, report in enumerate(block.tolist()):
+            before = int(known[at])
+            if stays[at] and before != report and before >= block[0] and not self._leads[before]:
+                stays[at] = False  # Its leader, in the same block, leads no more.
+                first[at] = self._first(block[at : at + 1], overlapping)[0]
+            asked = self._fresh if stays[at] else self._leads
+            near = np.flatnonzero(within[at, :at] & asked[block[:at]])
+            ahead = int(block[near[0]]) if len(near) else len(self.reports)
+            leader = min(int(first[at]), ahead, before if stays[at] else report)
+            self.searched += not stays[at] or leader != before
+            self.leader[report] = leader
+            if leader == report:
+                self._leads[report] = True
+                self._fresh[report] = before != report
 
     def _first(self, rows: Positions, others: Positions) -> Positions:
         """The first of `others`, in order, that each of `rows` is near to; the number of reports for none."""
@@ -142,3 +136,9 @@ class _State:
             hit = near.any(axis=1)
             found[open_[hit]] = part[near[hit].argmax(axis=1)]
         return found
+
+
+def documents_of(sources: pa.ListArray) -> list[list[str]]:
+    """The documents of each event's reports, of the column `sources`: only this of a report is made Python's."""
+    found: list[list[str]] = pa.ListArray.from_arrays(sources.offsets, sources.values.field("doc_id")).to_pylist()
+    return found

@@ -1,4 +1,4 @@
-"""The table `events`: reports of one event as one row, the report kept first, with all its sources.
+"""The tables `embedded_events` and `events`: reports of one event as one row, the first kept, with all its sources.
 
 Needs the whole table of reports: their days, and their vectors in a memory-mapped file of the build's work directory.
 In memory are some 150 bytes a report, and the rows of those that were merged.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import ClassVar, Final
 
@@ -21,17 +21,32 @@ from quern.indexes.disk import mapped
 from quern.indexes.keys import KeyPlaces
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Positions, vector_matrix
-from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.contract import Computed, Counts, Made, View
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import NEW, Dated, Led, lead
-from quern.jobs.events.reports import of_lengths
+from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, dimension
-from quern.schemas.settings import EmbedSettings, EventSettings
+from quern.schemas.settings import EmbedSettings, EventSettings, NormaliseSettings
 from quern.schemas.tables import EVENTS, Table
 from quern.schemas.tables.events import SOURCE
 
 _DAY_US: Final = 86_400_000_000
 _SOURCE: Final = ("event_id", "chunk_id", "doc_id", "start", "end")
+EMBEDDED_EVENTS: Final = Table("embedded_events", EVENTS.key, EVENTS.without("sources").schema)
+
+
+def event_texts(events: Stage, form: SearchForm) -> View:
+    """`title summary` of each event, as it is searched (Xinyu, section 3.6.2)."""
+    return View(events, ("text",), events.rows, {"text": Computed(("title", "summary"), partial(_searched, form=form))})
+
+
+def _searched(events: pa.RecordBatch, form: SearchForm) -> pa.Array:
+    return form.column(pc.binary_join_element_wise(events.column("title"), events.column("summary"), " "))
+
+
+def embedded_events(settings: EmbedSettings, normalise: NormaliseSettings) -> AddVectors:
+    """The events found, each with the vector of its title and summary, by which reports of one event are told."""
+    return AddVectors(settings, EMBEDDED_EVENTS, event_texts, normalise)
 
 
 @dataclass(frozen=True)
@@ -43,11 +58,7 @@ class MergeEvents(TableJob):
 
     name: ClassVar[str] = "merge_events"
     version: ClassVar[int] = 1
-
-    @property
-    def incremental(self) -> bool:
-        """What was merged last night, of the published events."""
-        return True
+    incremental: ClassVar[bool] = True
 
     @cached_property
     def _embed(self) -> Embed:
@@ -66,7 +77,17 @@ class MergeEvents(TableJob):
         """Merge the reports; those of pages that say they are of later than tonight count only by dates they write."""
         (found,) = inputs.values()
         laid = _lay(found, dimension(self._embed), run)
-        led = lead(laid.dated, self.settings.same, self._before(laid, run))
+        published = self.of_last_night(EVENTS.name, run)
+        before: Positions | None = None
+        if published is not None:
+            before = np.full(len(laid.dated), NEW, dtype=np.int64)
+            for batch in published.batches(["event_id", "sources"]):
+                members = batch.column("sources").flatten().field("event_id")
+                sizes = pc.list_value_length(batch.column("sources")).to_numpy()
+                led_by = batch.column("event_id").take(pa.array(np.repeat(np.arange(batch.num_rows), sizes)))
+                member, leader = (laid.places.of(ids) for ids in (members, led_by))
+                before[member[member >= 0]] = leader[member >= 0]
+        led = lead(laid.dated, self.settings.same, before)
         with run.writer(self.tables[0]) as writer:
             for batch in _merged(found, laid, led):
                 writer.write(batch)
@@ -75,20 +96,6 @@ class MergeEvents(TableJob):
         notes = {"merged": kept - made.rows, "published_later": lost}
         counts = Counts(found.rows, made.rows, kept - led.searched, led.searched, lost, notes=notes)
         return Made((made,), counts, final=not laid.early)
-
-    def _before(self, laid: _Laid, run: Run) -> Positions | None:
-        """Leaders of last night, if the published events were made in the same way and are as they were written."""
-        published = self.of_last_night(EVENTS.name, run)
-        if published is None:
-            return None
-        known = np.full(len(laid.dated), NEW, dtype=np.int64)
-        for batch in published.batches(["event_id", "sources"]):
-            members = batch.column("sources").flatten().field("event_id")
-            sizes = pc.list_value_length(batch.column("sources")).to_numpy()
-            led_by = batch.column("event_id").take(pa.array(np.repeat(np.arange(batch.num_rows), sizes)))
-            member, leader = (laid.places.of(ids) for ids in (members, led_by))
-            known[member[member >= 0]] = leader[member >= 0]
-        return known
 
 
 @dataclass(frozen=True)
@@ -163,6 +170,22 @@ class _Followers:
     leader: Positions  # Position of each one's leader, never decreasing.
     rows: pa.RecordBatch  # What is kept of them.
 
+    @classmethod
+    def of(cls, found: Stage, laid: _Laid, led: Led) -> _Followers:
+        """Those among the reports `found`."""
+        names = [*_SOURCE, "entities"]
+        kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([found.table.schema.field(name) for name in names]))]
+        places = [np.empty(0, dtype=np.int64)]
+        for batch in found.batches(names) if len(laid.keys) else ():
+            place = laid.places.of(batch.column("event_id"))
+            follows = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] != place))
+            kept.append(batch.take(pa.array(follows)))
+            places.append(place[follows])
+        place = np.concatenate(places)
+        order = np.lexsort((place, led.leader[place]))
+        rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(order)).combine_chunks().to_batches()
+        return cls(led.leader[place[order]], rows[0] if rows else kept[0])
+
     def members(self, own: pa.RecordBatch, leaders: Positions) -> tuple[Positions, pa.RecordBatch]:
         """How many reports each of `leaders` has, and these: its `own`, then those that it leads."""
         first, last = (np.searchsorted(self.leader, leaders, side) for side in ("left", "right"))
@@ -177,7 +200,7 @@ class _Followers:
 
 def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
     """The reports that lead, each with its sources, and with the names that any of them gives."""
-    followers = _followers(found, laid, led)
+    followers = _Followers.of(found, laid, led)
     schema = EVENTS.with_dimension(laid.dated.vectors.shape[1]).schema
     for batch in found.batches():
         place = laid.places.of(batch.column("event_id"))
@@ -187,31 +210,13 @@ def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
         rows = batch.take(pa.array(leads))
         counts, members = followers.members(rows.select([*_SOURCE, "entities"]), place[leads])
         sources = pa.StructArray.from_arrays([members.column(name) for name in _SOURCE], fields=list(SOURCE))
+        ends = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
+        named = iter(members.column("entities").to_pylist())
+        # The names that the reports of each event give, each once.
+        names = [list(dict.fromkeys(chain.from_iterable(islice(named, count))))[:24] for count in counts]
         made = {
-            "sources": of_lengths(pa.array(counts), sources).cast(schema.field("sources").type),
-            "entities": _names(counts, members.column("entities")),
+            "sources": pa.ListArray.from_arrays(ends, sources).cast(schema.field("sources").type),
+            "entities": pa.array(names, pa.list_(pa.string())),
         }
         columns = [made[name] if name in made else rows.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _names(counts: Positions, entities: pa.Array) -> pa.Array:
-    """The names that the reports of each event give, each once."""
-    given = iter(entities.to_pylist())
-    named = [list(dict.fromkeys(chain.from_iterable(islice(given, count))))[:24] for count in counts]
-    return pa.array(named, pa.list_(pa.string()))
-
-
-def _followers(found: Stage, laid: _Laid, led: Led) -> _Followers:
-    names = [*_SOURCE, "entities"]
-    kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([found.table.schema.field(name) for name in names]))]
-    places = [np.empty(0, dtype=np.int64)]
-    for batch in found.batches(names) if len(laid.keys) else ():
-        place = laid.places.of(batch.column("event_id"))
-        follows = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] != place))
-        kept.append(batch.take(pa.array(follows)))
-        places.append(place[follows])
-    place = np.concatenate(places)
-    order = np.lexsort((place, led.leader[place]))
-    rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(order)).combine_chunks().to_batches()
-    return _Followers(led.leader[place[order]], rows[0] if rows else kept[0])

@@ -25,9 +25,8 @@ from quern.jobs.events.dating import (
     undatable,
 )
 from quern.jobs.events.passage import Passage, Sentence
-from quern.jobs.events.telling import Telling, headline, telling
+from quern.jobs.events.telling import Telling, headline, is_title, is_unnamed, shortened, stands_for, telling
 from quern.jobs.events.timex import period
-from quern.jobs.events.titles import is_title, is_unnamed, shortened, stands_for
 from quern.jobs.queries.rules.units import person_name, word_count
 from quern.jobs.text.dates import dates, order_of
 from quern.jobs.text.names import chinese_names, names, speaker
@@ -133,7 +132,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     undated, carried, place = 0, Carried(), -1
     news: Dating | None = None
     for sentence in sentences:
-        tells = _said(sentence) if talk else _tells(sentence, passage.title)
+        tells = _tells(sentence, passage.title, talk=talk)
         headed = is_title(sentence.text, passage.title)
         place += not headed and len(sentence.text) > 20  # A date line is no sentence of the lead.
         times = dates(sentence.said, passage.published, order) if tells else []
@@ -198,9 +197,15 @@ def report(
     return Report(sentence, dating, title, tuple(named))
 
 
-def _tells(sentence: Sentence, title: str) -> Telling | None:
-    """What a sentence tells; None for a row of a table, and for a line without an end that is no title and no date."""
+def _tells(sentence: Sentence, title: str, *, talk: bool) -> Telling | None:
+    """What a sentence tells; None for a row of a table, and for a line without an end that is no title and no date.
+
+    Of a conversation: what a turn tells; small talk is short.
+    """
     text = sentence.said
+    if talk:
+        tells = telling(text) if word_count(text) >= _FEW_WORDS else None
+        return None if tells == "state" else tells
     if _ROW.search(text):
         return None
     if is_title(text, title):
@@ -209,12 +214,6 @@ def _tells(sentence: Sentence, title: str) -> Telling | None:
     if tells and not sentence.who and not _ENDS.search(text) and word_count(text) < _FEW_WORDS:
         return None
     return tells
-
-
-def _said(sentence: Sentence) -> Telling | None:
-    """What a turn of a conversation tells; small talk is short."""
-    tells = telling(sentence.said) if word_count(sentence.said) >= _FEW_WORDS else None
-    return None if tells == "state" else tells
 
 
 def _worth(sentence: Sentence, tells: Telling, own: Dating | None, place: int | None) -> float:

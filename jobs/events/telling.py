@@ -1,7 +1,7 @@
-"""Whether a sentence tells that something happened, or is planned: by its finite verb, in English and Chinese.
+"""Whether a sentence tells that something happened, or is planned; titles of events, and what documents' titles say.
 
-Questions and headings tell no event. There is no tagger: auxiliaries, irregular pasts
-and the word before a participle decide.
+The finite verb decides, in English and Chinese; questions and headings tell no event. There is no tagger: auxiliaries,
+irregular pasts and the word before a participle decide.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from quern.jobs.queries.rules.units import WORD, word_count
 from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PRONOUNS, QUESTION_WORDS, is_past
 from quern.schemas.words.scripts import HAN_CHARACTER
+from quern.schemas.words.terms import search_terms
 
 Telling = Literal["past", "state", "plan", "present"]
 """What is told: what happened; how things were, in Chinese, an event only with a date of its own; what is planned; or
@@ -55,7 +57,17 @@ def telling(sentence: str) -> Telling | None:
     """What kind of event a sentence tells; None where it tells none."""
     if _QUESTION.search(sentence):
         return None
-    return _chinese(sentence) if len(HAN_CHARACTER.findall(sentence)) * 3 > len(sentence) else _english(sentence)
+    han = len(HAN_CHARACTER.findall(sentence))
+    if han * 3 > len(sentence):
+        if han < 6:
+            return None
+        return "past" if telling_chinese(sentence) else "plan" if _PLAN_ZH.search(sentence) else "state"
+    words = _WORD.findall(sentence)
+    if len(words) < 4:
+        return None
+    if _PASSIVE.search(sentence) or _PERFECT.search(sentence) or _simple_past(words):
+        return "past"
+    return "plan" if _PLAN.search(sentence) else None
 
 
 def plans(sentence: str) -> bool:
@@ -76,15 +88,6 @@ def headline(line: str) -> bool:
     return found is not None and found["verb"] not in _NO_VERB
 
 
-def _english(sentence: str) -> Telling | None:
-    words = _WORD.findall(sentence)
-    if len(words) < 4:
-        return None
-    if _PASSIVE.search(sentence) or _PERFECT.search(sentence) or _simple_past(words):
-        return "past"
-    return "plan" if _PLAN.search(sentence) else None
-
-
 def _simple_past(words: list[str]) -> bool:
     """Whether one of the words is a past tense by its form and by the word before it."""
     before, since = "", 9  # Words since a present `be`: what `is covered` is now.
@@ -99,9 +102,85 @@ def _simple_past(words: list[str]) -> bool:
     return False
 
 
-def _chinese(sentence: str) -> Telling | None:
-    if len(HAN_CHARACTER.findall(sentence)) < 6:
-        return None
-    if telling_chinese(sentence):
-        return "past"
-    return "plan" if _PLAN_ZH.search(sentence) else "state"
+# What opens a sentence and names nothing of the event: connectives, list marks, quotation marks.
+_OPENING: Final = re.compile(
+    r"(?:[-*•·–—]\s+|\d{1,3}[.)]\s+|[\"'“‘«]|``|(?:However|Moreover|Meanwhile|Also|And|But|So|Then|In addition)\b,?\s*"
+    r"|(?:此外|同时|另外|然而|但是|据悉)[，,]?\s*)+",
+    re.I,
+)
+# Where a clause ends that is not the main one.
+_CLAUSE: Final = re.compile(
+    r"\s+[-–—]\s+|;\s|,\s+(?:which|who|whose|where|while|after|before|because|as|although|though|but|and|so|with|\w+ing)\b"
+    r"|\s+\(|[；：]|，"
+)
+_ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
+_COMMA_ZH: Final = re.compile("[，；：]")
+_REPORTS_ZH: Final = tuple("宣布 表示 说 介绍 指出 透露 认为 称".split())
+_TRAILING: Final = re.compile(
+    r"[\s,;:，、；：—–-]+$|\s+(?:and|or|but|of|the|a|an|to|in|on|at|by|for|with|from|that|which|as)$", re.I
+)
+_PRONOUN: Final = re.compile(
+    r"[\"“'‘«`*•-]*\s*(?:(?:It|He|She|They)\b|(?:One|This|That|These|Those|Both|Each|Neither|Some|Others)\s+"
+    r"(?:is|are|was|were|has|have|had|will|would|did|does|of\s+(?:them|these|those)|\w+ed)\b)"
+)
+
+
+def shortened(sentence: str, most: int) -> str:
+    """The sentence without what opens it, cut at the end of a clause, or at `most` words where that is too long."""
+    text = " ".join(sentence.split())
+    opening = _OPENING.match(text)
+    text = text[opening.end() :] if opening and opening.end() < len(text) else text
+    text = text.rstrip(" .。!！…\"'”’»")
+    if word_count(text) > most:
+        text = _ASIDE.sub("", text) or text
+    if word_count(text) > most and _COMMA_ZH.search(text):
+        # The clause that tells what happened, with those after it as far as they fit.
+        clauses = [clause for clause in _COMMA_ZH.split(text) if clause]
+        tells = [n for n, clause in enumerate(clauses) if telling_chinese(clause)]
+        events = [n for n in tells if not clauses[n].endswith(_REPORTS_ZH)]
+        first = next(iter(events or tells), 0)
+        text = clauses[first]
+        for clause in clauses[first + 1 :]:
+            if word_count(text + clause) > most:
+                break
+            text += "，" + clause
+        text = _cut(text, most)
+    elif word_count(text) > most:
+        # As many clauses from the first on as fit; one that is cut where words are used up says so.
+        fitting = [m.start() for m in _CLAUSE.finditer(text) if 5 <= word_count(text[: m.start()]) <= most]
+        text = text[: fitting[-1]] if fitting else _TRAILING.sub("", _cut(text, most)) + "…"
+    while (shorter := _TRAILING.sub("", text)) != text:
+        text = shorter
+    return text[:1].upper() + text[1:]
+
+
+def _cut(text: str, most: int) -> str:
+    """The first `most` words."""
+    ends = [word.end() for word in WORD.finditer(text)]
+    return text[: ends[most - 1]] if len(ends) > most else text
+
+
+def is_title(text: str, title: str) -> bool:
+    """Whether a sentence is the title of its document again."""
+    return bool(title) and " ".join(text.split()).rstrip(".") == " ".join(title.split()).rstrip(".")
+
+
+def is_name(title: str) -> bool:
+    """Whether a document's title is a name: few words that tell nothing."""
+    return 0 < word_count(title) <= 4 and not headline(title) and telling(title + ".") is None
+
+
+def is_unnamed(text: str, title: str) -> bool:
+    """Whether a sentence begins with a pronoun for what stands before it: alone, it does not say who or what.
+
+    A document that has a name for its title, as in an encyclopaedia, is about what bears it, and so are its pronouns.
+    """
+    return _PRONOUN.match(text) is not None and not is_name(title)
+
+
+def stands_for(title: str, sentence: str, most: int) -> bool:
+    """Whether the document's title can stand for its first sentence: short, and two of its words there."""
+    if not title or word_count(title) > most:
+        return False
+    shared = set(search_terms(title).split()) & set(search_terms(sentence).split())
+    return sum(len(word) > 2 or not word.isascii() for word in shared) >= 2

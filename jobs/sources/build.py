@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.events.reports import documents_of
+from quern.jobs.events.leaders import documents_of
 from quern.jobs.text.names import name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings

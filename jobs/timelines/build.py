@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.events.reports import documents_of
+from quern.jobs.events.leaders import documents_of
 from quern.jobs.text.names import display_name, name_key
 from quern.jobs.timelines.topics import granularity, keywords
 from quern.schemas.digests import text_digest

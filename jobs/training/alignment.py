@@ -34,8 +34,8 @@ from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.training.graphs import part_of, read_rows
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
 from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, training_folder, write_result
-from quern.jobs.triplets.statement import Passage
-from quern.jobs.triplets.task import ChunkTriplet, ChunkTriplets, TripletInput, located, triplet_task
+from quern.jobs.triplets.find import ChunkTriplet, ChunkTriplets, TripletInput, located, triplet_task
+from quern.jobs.triplets.rule import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import AnswerSettings
 

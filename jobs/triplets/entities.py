@@ -142,7 +142,9 @@ class Names:
 
     def mentions(self, told: Sequence[Told]) -> Iterator[Mention]:
         """The names in the triplets of one document."""
-        stands_for = _within(told, self._aliases)
+        keys = {key for one in told for name in (one.subject, one.object_name) if name and (key := name_key(name))}
+        longer = _ending(keys)
+        stands_for = {key: self._aliases.get(longer.get(key, key), longer.get(key, key)) for key in keys}
         for one in told:
             for name in dict.fromkeys((one.subject, one.object_name)):
                 if not name or not (key := stands_for.get(name_key(name), "")):
@@ -183,13 +185,6 @@ def folded(mentions: Iterable[Mention]) -> dict[Known, Folded]:
         if one.kind:
             entity.kinds[one.kind] += 1
     return found
-
-
-def _within(rows: Iterable[Told], aliases: Mapping[str, str]) -> dict[str, str]:
-    """Key to the key that it stands for, in one document."""
-    keys = {key for one in rows for name in (one.subject, one.object_name) if name and (key := name_key(name))}
-    longer = _ending(keys)
-    return {key: aliases.get(longer.get(key, key), longer.get(key, key)) for key in keys}
 
 
 def _ending(keys: Iterable[str]) -> dict[str, str]:
@@ -256,9 +251,7 @@ _AT_ONCE: Final = 250_000  # Triplets, on average, whose names are in memory at 
 _DOCUMENT: Final = attrgetter("doc_id")
 _TEXTS: Final = [(name, pa.string()) for name in Mention._fields]
 _MENTIONS: Final = pa.schema([(name, pa.int64() if name == "start" else kind) for name, kind in _TEXTS])
-_COLUMNS: Final = (
-    *("triplet_id", "doc_id", "start", "subject_name", "relation", "object", "object_name", "published_at"),
-)
+_COLUMNS: Final = "triplet_id doc_id start subject_name relation object object_name published_at".split()
 
 
 @dataclass(frozen=True)
@@ -267,16 +260,8 @@ class FoldEntities(TableJob):
 
     name: ClassVar[str] = "entities"
     version: ClassVar[int] = 3
-
-    @property
-    def incremental(self) -> bool:
-        """Entities that come out as last night are told from those that changed."""
-        return True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`entities`."""
-        return (ENTITIES,)
+    incremental: ClassVar[bool] = True
+    tables: ClassVar[tuple[Table, ...]] = (ENTITIES,)
 
     def configuration(self) -> Mapping[str, object]:
         """Nothing beside what it reads."""
@@ -289,7 +274,9 @@ class FoldEntities(TableJob):
         files = _Files(run.work / self.name, -(-triplets.rows // _AT_ONCE))
         files.write(chain.from_iterable(names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT)))
         files.write(names.titles())
-        before, computed = self._digests(run), 0
+        published, computed = self.of_last_night(ENTITIES.name, run), 0
+        batches = published.batches(["digest"]) if published else ()
+        before = {digest for batch in batches for digest in batch.column(0).to_pylist()}
         with run.writer(ENTITIES) as writer:
             for mentions in files.read():
                 for known, entity in sorted(folded(mentions).items()):
@@ -298,13 +285,6 @@ class FoldEntities(TableJob):
                     writer.add(row)
         made = writer.stage()
         return Made((made,), Counts(triplets.rows, made.rows, made.rows - computed, computed, 0))
-
-    def _digests(self, run: Run) -> set[str]:
-        """Digests of last night's entities, if made in the same way, and as they were written."""
-        published = self.of_last_night(ENTITIES.name, run)
-        if published is None:
-            return set()
-        return {digest for batch in published.batches(["digest"]) for digest in batch.column(0).to_pylist()}
 
 
 class _Files:
@@ -349,7 +329,7 @@ class _Files:
 
 def _told(triplets: Stage, relations: str = "") -> Iterator[Told]:
     """The triplets that name something, those of a document one after the other; with such relations, a pattern."""
-    for batch in triplets.batches(list(_COLUMNS)):
+    for batch in triplets.batches(_COLUMNS):
         chosen = batch.filter(pc.match_substring_regex(batch.column("relation"), relations)) if relations else batch
         for row in chosen.to_pylist():
             subject, object_name, published = (row.pop(c) for c in ("subject_name", "object_name", "published_at"))
@@ -390,9 +370,5 @@ def _row(known: Known, entity: Folded) -> dict[str, Any]:
         "facts": facts[:_MOST_FACTS],
         "fact_count": len(facts),
     }
-    return {**row, "digest": text_digest(*_flat(row))}
-
-
-def _flat(row: Mapping[str, Any]) -> Iterator[str]:
-    for value in row.values():
-        yield from (str(value),) if not isinstance(value, list) else (f"{len(value)}", *map(str, value))
+    flat = ((len(value), *value) if isinstance(value, list) else (value,) for value in row.values())
+    return {**row, "digest": text_digest(*map(str, chain.from_iterable(flat)))}

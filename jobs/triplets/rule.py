@@ -9,14 +9,69 @@ its first clause, where its verb is one of a few that relate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from quern.jobs.text.tables import rows
 from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PREPOSITIONS, is_past
-from quern.jobs.triplets.statement import Part, Passage, Statement
 from quern.schemas.words.scripts import HAN
+from quern.schemas.words.sentences import sentence_spans
+
+How = Literal["sentence", "row", "model"]
+"""What stated it: a sentence, or a row of a table; or a model found it."""
+
+
+class Part(NamedTuple):
+    """The characters `start` to `end` of a chunk's text."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The characters themselves."""
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a chunk states (GraTAG, section 3.3); all three parts stand in it."""
+
+    subject: Part  # Of what it is stated.
+    relation: Part  # How the two are related, as worded there.
+    object: Part  # To what, or what value it has.
+    start: int  # First character of the sentence or line that states it.
+    end: int  # One past its last.
+    how: How  # What stated it.
+
+    def words(self, text: str) -> tuple[str, str, str]:
+        """Subject, relation and object as they stand in the chunk `text`."""
+        return self.subject.of(text), self.relation.of(text), self.object.of(text)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk as statements are found in it."""
+
+    text: str  # Its text.
+    title: str  # Title of the document; may be empty.
+
+    @cached_property
+    def sentences(self) -> list[Part]:
+        """Its sentences, a line break always ending one."""
+        return [Part(*span) for span in sentence_spans(self.text)]
+
+    @cached_property
+    def topic(self) -> Part | None:
+        """The title, or the part of it before a colon or bar, where the chunk names it; None where it does not."""
+        for form in (self.title, self.title.split(": ")[0], self.title.split(" | ")[0], self.title.split(" (")[0]):
+            at = self.text.find(form) if len(form) > 1 else -1
+            if at >= 0:
+                return Part(at, at + len(form))
+        return None
+
 
 _NOTHING: Final = re.compile(r"(?:[\W_]*|n/?a|none|unknown|tbc|tba)", re.I)
 
@@ -91,19 +146,15 @@ _CHINESE: Final = re.compile(
 
 
 def read_statements(passage: Passage, most: int) -> list[Statement]:
-    """At most `most` statements of a chunk, in reading order, each once."""
-    return _once(passage, chain(row_statements(passage), _english(passage), _chinese(passage)))[:most]
-
-
-def _once(passage: Passage, found: Iterable[Statement]) -> list[Statement]:
-    """The statements whose parts are three, sorted by place; of those that say the same the first."""
+    """At most `most` statements of a chunk, in reading order; of those that say the same the first."""
+    found = chain(row_statements(passage), _english(passage), _chinese(passage))
     kept: dict[tuple[str, str, str], Statement] = {}
     for one in sorted(found, key=lambda s: (s.start, s.relation, s.object)):
         words = one.words(passage.text)
         plain = all(0 < len(part) <= 200 and part == part.strip() and "\n" not in part for part in words)
         if words[0] != words[2] and plain:
             kept.setdefault(words, one)
-    return list(kept.values())
+    return list(kept.values())[:most]
 
 
 def _english(passage: Passage) -> Iterator[Statement]:

@@ -81,7 +81,7 @@ STEPS: Final = (
     ),
     Step(
         "embed_events",
-        "events.embedded:embedded_events",
+        "events.merge:embedded_events",
         needs=("embed", "normalise"),
         reads=("found_events",),
         makes=("embedded_events",),

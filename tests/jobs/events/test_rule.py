@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
+from quern.jobs.events.find import ChunkEvent, ChunkEvents, EventInput, event_task
 from quern.jobs.events.passage import Passage
 from quern.jobs.events.rule import Report, read_reports
-from quern.jobs.events.task import ChunkEvent, ChunkEvents, EventInput, event_task
 from quern.jobs.events.telling import telling
 from quern.schemas.settings import GeneratorSettings
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quern.jobs.triplets.find import NamesOf
-from quern.jobs.triplets.rule import read_statements
-from quern.jobs.triplets.statement import Passage
+from quern.jobs.triplets.rule import Passage, read_statements
 
 BOATS = """Boats of the quay
 Owner | Boat | Length
