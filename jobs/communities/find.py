@@ -42,7 +42,6 @@ _CANDIDATES: Final = 5  # Nodes for each sentence that is kept, those nearest to
 _KEYWORDS: Final = 8
 _AT_ONCE: Final = 512  # Communities whose texts are in memory at a time, at least,
 _PASSES: Final = 16  # and how often the tables are read for them, at most: a pass reads whole columns.
-_STOP: Final = pa.array(sorted(STOP_WORDS), pa.string())
 _WORD: Final = r"^\p{L}{3,}$"
 _FIXED: Final = 1 << 24  # Vectors are added up as whole numbers: in whatever order, the sum is the same.
 
@@ -72,11 +71,7 @@ class FindCommunities(TableJob):
 
     name: ClassVar[str] = "group_chunks"
     version: ClassVar[int] = 1
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`bare_communities`."""
-        return (BARE_COMMUNITIES,)
+    tables: ClassVar[tuple[Table, ...]] = (BARE_COMMUNITIES,)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings that communities depend on."""
@@ -199,11 +194,11 @@ class _Keywords:
         """The words of all chunks, which are in the order of `keys`."""
         from scipy import sparse
 
-        owners, parts = [], []
+        owners, parts, stop = [], [], pa.array(sorted(STOP_WORDS), pa.string())
         for batch in chunks.batches(["chunk_id", "terms"]):
             words = pc.split_pattern(batch.column("terms"), " ")
             owner = np.repeat(positions_in(keys, batch.column("chunk_id")), pc.list_value_length(words).to_numpy())
-            known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), _STOP))
+            known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), stop))
             owners.append(owner[known.to_numpy(zero_copy_only=False)])
             parts.append(words.flatten().filter(known))
         # Never combined as strings: the words of two million chunks are more than one array of them can hold.

@@ -11,7 +11,7 @@ import json
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
@@ -43,16 +43,8 @@ class BuildImages(TableJob):
 
     name: ClassVar[str] = "images"
     version: ClassVar[int] = 1
-
-    @property
-    def incremental(self) -> bool:
-        """Images of last night are taken over where their document, and how often its site uses them, is the same."""
-        return True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`images`."""
-        return (IMAGES,)
+    incremental: ClassVar[bool] = True
+    tables: ClassVar[tuple[Table, ...]] = (IMAGES,)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings."""
@@ -62,11 +54,11 @@ class BuildImages(TableJob):
         """The images of `documents`, in their order."""
         (documents,) = inputs.values()
         repeated = self._repeated(documents)
-        known = _Known.of_stage(self.of_last_night(IMAGES.name, run)) if documents.rows else _Known.of_stage(None)
+        known = _Known(self.of_last_night(IMAGES.name, run) if documents.rows else None)
         computed = 0
         out: Counter[str] = Counter()
         with run.writer(IMAGES) as writer:
-            for batch in _with_images(documents):
+            for batch in map(_own, documents.batches(list(_READ))):
                 rows: list[Row] = []
                 for document in batch.to_pylist():
                     flags = [_use(document["site"], image["url"]) in repeated for image in document["images"]]
@@ -79,7 +71,8 @@ class BuildImages(TableJob):
                         computed += len(same)
                     rows += same
                 out.update(row["out_by"] for row in rows if row["out_by"])
-                writer.write(pa.RecordBatch.from_pylist(rows, schema=IMAGES.schema))
+                if rows:
+                    writer.write(pa.RecordBatch.from_pylist(rows, schema=IMAGES.schema))
         made = writer.stage()
         notes = {f"out_{rule}": n for rule, n in sorted(out.items())}
         return Made((made,), Counts(documents.rows, made.rows, made.rows - computed, computed, 0, notes=notes))
@@ -127,12 +120,6 @@ def _own(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.filter(pc.and_(some, pc.is_null(batch.column("duplicate_of"))))
 
 
-def _with_images(documents: Stage) -> Iterator[pa.RecordBatch]:
-    for batch in documents.batches(list(_READ)):
-        if (own := _own(batch)).num_rows:
-            yield own
-
-
 def _use(site: str | None, url: str) -> int:
     """What stands for the use of an image by a site; 0 where the site is not known."""
     key = f"{site}\n{url}".encode("utf-8", "replace")
@@ -166,34 +153,23 @@ def _squashed(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-@dataclass(frozen=True)
 class _Known:
-    """Last night's rows."""
+    """Last night's rows, all in memory, if made in the same way, and as they were written."""
 
-    table: pa.Table  # The rows.
-    # Document and digest to the first and the number of its rows in the table, which stand together.
-    of: Mapping[tuple[str, str], tuple[int, int]]
-
-    @staticmethod
-    def of_stage(published: Stage | None) -> _Known:
-        """All in memory, if made in the same way, and as they were written."""
-        table = (
-            IMAGES.schema.empty_table()
-            if published is None
-            else pa.Table.from_batches(published.batches(IMAGES.schema.names), IMAGES.schema)
-        )
-        of: dict[tuple[str, str], tuple[int, int]] = {}
-        at = 0
-        for batch in table.select(["doc_id", "digest"]).to_batches():
-            for key in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                first, count = of.get(key, (at, 0))
-                of[key] = first, count + 1
-                at += 1
-        return _Known(table, of)
+    def __init__(self, published: Stage | None) -> None:
+        batches = published.batches(IMAGES.schema.names) if published else ()
+        self._table = pa.Table.from_batches(batches, IMAGES.schema)
+        # Document and digest to the first and the number of its rows in the table, which stand together.
+        self._of: dict[tuple[str, str], tuple[int, int]] = {}
+        keys = (batch.select(["doc_id", "digest"]).columns for batch in self._table.to_batches())
+        pairs = (pair for columns in keys for pair in zip(*(c.to_pylist() for c in columns), strict=True))
+        for at, key in enumerate(pairs):
+            first, count = self._of.get(key, (at, 0))
+            self._of[key] = first, count + 1
 
     def rows(self, doc_id: str, digest: str) -> list[Row] | None:
         """The images of a document as they were last night, if they depend on the same."""
-        at = self.of.get((doc_id, digest))
+        at = self._of.get((doc_id, digest))
         # A slice: to take rows of a table in many parts, Arrow goes through all of them each time.
-        rows: list[Row] | None = None if at is None else self.table.slice(*at).to_pylist()
+        rows: list[Row] | None = None if at is None else self._table.slice(*at).to_pylist()
         return rows

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -93,7 +93,7 @@ def relevance(question: str, images: Sequence[Described], encode: Encode) -> Mat
     """Likeness of a question and what is said of images: the cosine, or where the model cannot read, shared words."""
     described = [image.description for image in images]
     cosines = _cosines([question], described, encode)
-    words = _rarity(images, [question]).shared([question], described) if np.isnan(cosines).any() else cosines
+    words = Rarity(images, [question]).shared([question], described) if np.isnan(cosines).any() else cosines
     return np.where([bool(text) for text in described], _first(cosines, words)[0], 0.0)
 
 
@@ -114,7 +114,7 @@ def likeness(
         seen: Likeness by a model that sees; NaN for images that it was not shown.
     """
     described = [image.description for image in images]
-    words = _rarity(images, paragraphs).shared(paragraphs, described)
+    words = Rarity(images, paragraphs).shared(paragraphs, described)
     own = _first(_WORDS * words + (1 - _WORDS) * _cosines(paragraphs, described, encode), words)
     own = np.where([bool(text) for text in described], own, 0.0)
     if seen is not None:
@@ -154,34 +154,23 @@ def _first(likely: Matrix, else_: Matrix) -> Matrix:
     return np.asarray(np.where(np.isnan(likely), else_, likely), dtype=np.float64)
 
 
-def _rarity(images: Sequence[Described], texts: Sequence[str]) -> Rarity:
-    """How rare words are in the pages of images, and in some texts."""
-    pages = dict.fromkeys(image.text for image in images)
-    return Rarity([*(line for page in pages for line in page.split("\n")), *texts])
-
-
 class Rarity:
-    """How rare words are among some texts."""
+    """How rare words are in the pages of images, and in some texts."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        having: Counter[str] = Counter()
-        self._texts = 0
-        for text in texts:
-            having.update(content_words(text))
-            self._texts += 1
-        self._having = having
-
-    def weight(self, word: str) -> float:
-        """Its idf, as BM25 has it."""
-        having = self._having[word]
-        return math.log1p((self._texts - having + 0.5) / (having + 0.5))
+    def __init__(self, images: Sequence[Described], texts: Sequence[str]) -> None:
+        pages = dict.fromkeys(image.text for image in images)
+        every = [*(line for page in pages for line in page.split("\n")), *texts]
+        self._having = Counter(word for text in every for word in content_words(text))
+        self._texts = len(every)
 
     def shared(self, texts: Sequence[str], described: Sequence[str]) -> Matrix:
         """Share of the words of each description, by their weight, that each text has; (texts, descriptions)."""
         has = [content_words(text) for text in texts]
         shares = np.zeros((len(texts), len(described)))
         for column, text in enumerate(described):
-            weights = {word: self.weight(word) for word in content_words(text)}
+            having = {word: self._having[word] for word in content_words(text)}
+            # The idf of each, as BM25 has it.
+            weights = {word: math.log1p((self._texts - n + 0.5) / (n + 0.5)) for word, n in having.items()}
             whole = sum(weights.values())
             for row, words in enumerate(has):
                 shares[row, column] = sum(weights[word] for word in weights.keys() & words) / whole if whole else 0.0

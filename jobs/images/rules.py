@@ -101,14 +101,11 @@ _CREDIT: Final = re.compile(
 
 def description(alt: str | None, caption: str | None) -> str:
     """The words that describe an image, each text once; empty where nobody described it."""
-    caption, alt = _without_credit(caption or ""), alt or ""
+    caption, alt = caption or "", alt or ""
+    # A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
+    if credit := _CREDIT.search(caption, 15):
+        caption = caption[: credit.start()].rstrip()
     named, told = content_words(alt), content_words(caption)
     if named <= told:
         return caption
     return alt if told <= named else f"{caption}. {alt}"
-
-
-def _without_credit(caption: str) -> str:
-    # A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
-    credit = _CREDIT.search(caption, 15)
-    return caption[: credit.start()].rstrip() if credit else caption

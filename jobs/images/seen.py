@@ -48,14 +48,13 @@ class Clip:
         alike = np.full((len(texts), len(pictures)), np.nan)
         there = [n for n, picture in enumerate(pictures) if picture is not None]
         if texts and there:
-            cosines = self._texts(texts) @ self._pictures([pictures[n] or b"" for n in there]).T
+            most = self._model.config.text_config.max_position_embeddings
+            limits = {"padding": True, "truncation": True, "max_length": most}
+            given = self._processor(text=list(texts), return_tensors="pt", **limits)
+            said = self._directions(self._model.get_text_features, given)
+            cosines = said @ self._pictures([pictures[n] or b"" for n in there]).T
             alike[:, there] = np.clip((cosines - _NOTHING) / (_ALL - _NOTHING), 0.0, 1.0)
         return alike
-
-    def _texts(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        most = self._model.config.text_config.max_position_embeddings
-        given = self._processor(text=list(texts), return_tensors="pt", padding=True, truncation=True, max_length=most)
-        return self._directions(self._model.get_text_features, given)
 
     def _pictures(self, pictures: Sequence[bytes]) -> npt.NDArray[np.float64]:
         from PIL import Image

@@ -44,16 +44,7 @@ class Site:
 
     def tell(self, *parts: str) -> None:
         """Add something that its topics are made of."""
-        self.add(self.digest_of(*parts))
-
-    @staticmethod
-    def digest_of(*parts: str) -> int:
-        """What is added of something that topics are made of."""
-        return int(text_digest(*parts), 16)
-
-    def add(self, digest: int) -> None:
-        """Add the digest of something that its topics are made of."""
-        self.told = (self.told + digest) & _MASK
+        self.told = (self.told + int(text_digest(*parts), 16)) & _MASK
 
     def home_url(self, site: str) -> str | None:
         """Its home page: of the origins that bear its name, or else of all, the commonest."""
@@ -74,16 +65,8 @@ class BuildSources(TableJob):
 
     name: ClassVar[str] = "sources"
     version: ClassVar[int] = 4
-
-    @property
-    def incremental(self) -> bool:
-        """Sources of last night are taken over where nothing of them changed."""
-        return True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`sources`."""
-        return (SOURCES,)
+    incremental: ClassVar[bool] = True
+    tables: ClassVar[tuple[Table, ...]] = (SOURCES,)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings."""
@@ -99,8 +82,22 @@ class BuildSources(TableJob):
         about = self._topics(inputs, changed)
         with run.writer(SOURCES) as writer:
             for site in sorted(sites):
-                row = _row(site, sites[site], about[site], digests[site]) if site in changed else before[site]
-                writer.add(row)
+                if site not in changed:
+                    writer.add(before[site])
+                    continue
+                known = sites[site]
+                writer.add(
+                    {
+                        "site": site,
+                        "name": _commonest(known.names),
+                        "home_url": known.home_url(site),
+                        "topics": about[site],
+                        "documents": known.documents,
+                        "evidence": known.evidence,
+                        "reachable_at": known.reachable_at,
+                        "digest": digests[site],
+                    }
+                )
         counts = Counts(inputs["documents"].rows, len(sites), len(sites) - len(changed), len(changed), 0)
         return Made((writer.stage(),), counts)
 
@@ -138,18 +135,15 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
             site.origins[origin] += 1
         site_of[row["doc_id"]] = site_of_page[row["page_url"]] = site
     for document, count in _nodes(inputs["nodes"]).items():
-        if (owner := site_of.get(document)) is not None:
-            owner.evidence += count
+        if (known := site_of.get(document)) is not None:
+            known.evidence += count
     for entities, documents in _events(inputs["events"]):
         owners = {id(one): one for document in documents if (one := site_of.get(document)) is not None}
-        if owners:
-            told = Site.digest_of("event", *sorted(set(entities)))
-            for site in owners.values():
-                site.add(told)
+        for owner in owners.values():
+            owner.tell("event", *sorted(set(entities)))
     for row in _rows(inputs["pages"], ["url", "fetched_at"]):
-        owner = site_of_page.get(row["url"])
-        if owner is not None and row["fetched_at"] is not None:
-            owner.reachable_at = max(filter(None, (owner.reachable_at, row["fetched_at"])))
+        if (found := site_of_page.get(row["url"])) is not None and row["fetched_at"] is not None:
+            found.reachable_at = max(filter(None, (found.reachable_at, row["fetched_at"])))
     return sites
 
 
@@ -191,19 +185,6 @@ def _events(events: Stage) -> Iterator[tuple[list[str], list[str]]]:
 def _rows(stage: Stage, columns: list[str]) -> Iterator[dict[str, Any]]:
     for batch in stage.batches(columns):
         yield from batch.to_pylist()
-
-
-def _row(site: str, known: Site, about: list[str], digest: str) -> dict[str, Any]:
-    return {
-        "site": site,
-        "name": _commonest(known.names),
-        "home_url": known.home_url(site),
-        "topics": about,
-        "documents": known.documents,
-        "evidence": known.evidence,
-        "reachable_at": known.reachable_at,
-        "digest": digest,
-    }
 
 
 def _commonest(counted: Counter[str]) -> str | None:

@@ -6,21 +6,53 @@ and the community of each chunk. A timeline whose events are those of last night
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, ClassVar
+from datetime import date, datetime
+from statistics import median_low
+from typing import Any, ClassVar, Final
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import documents_of
+from quern.jobs.queries.rules.units import STOP_WORDS
 from quern.jobs.text.names import display_name, name_key
-from quern.jobs.timelines.topics import granularity, keywords
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
+from quern.schemas.words.scripts import CJK
+
+_WORD: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}")
+# Up to so many days between first and last event the unit is one that gives at most about thirty marks.
+_SPREADS: Final = ((31, "day"), (210, "week"), (3 * 366, "month"), (8 * 366, "quarter"))
+_UNITS: Final = ("day", "week", "month", "quarter", "year")
+_UNIT_OF: Final = {"day": "day", "week": "week", "month": "month", "quarter": "quarter", "season": "quarter"}
+
+
+def keywords(names: Iterable[str], titles: Sequence[str], topic: str, most: int) -> list[str]:
+    """Names that several events share, then words that several titles share, commonest first, without the topic."""
+    keys = set(name_key(topic).split())
+    shared = [name for name, n in _ranked(Counter(names)) if n > 1 and not set(name_key(name).split()) <= keys]
+    words = Counter(w for title in titles for w in {w.lower() for w in _WORD.findall(title)} - STOP_WORDS - keys)
+    said = {part for name in shared for part in name_key(name).split()}
+    rest = [word for word, n in _ranked(words) if n > 1 and word not in said]
+    return [*shared, *rest][:most]
+
+
+def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
+    """Commonest first; of as common ones the first by alphabet, so that equal events give equal keywords."""
+    return sorted(counted.items(), key=lambda known: (-known[1], known[0]))
+
+
+def granularity(days: Sequence[date], precisions: Sequence[str]) -> str:
+    """The unit, `day` to `year`: as the spread of the events asks, but no finer than half of their dates are."""
+    spread = (max(days) - min(days)).days
+    by_spread = next((unit for most, unit in _SPREADS if spread <= most), "year")
+    exact = median_low(sorted(_UNITS.index(_UNIT_OF.get(p, "month" if p == "range" else "year")) for p in precisions))
+    return _UNITS[max(_UNITS.index(by_spread), exact)]
 
 
 @dataclass(frozen=True)
@@ -33,7 +65,8 @@ class Event:
     precision: str  # Unit of its date.
     title: str  # What happened.
     entities: tuple[str, ...]  # Whom it names.
-    sources: int  # How many reports there are of it.
+    chunk_id: str  # Chunk whose report was kept.
+    documents: tuple[str, ...]  # Document of each report.
 
     @property
     def place(self) -> tuple[datetime, datetime, str]:
@@ -43,7 +76,7 @@ class Event:
     @property
     def fingerprint(self) -> str:
         """All that a timeline depends on of it: its key says the rest."""
-        return "\x1f".join([self.event_id, str(self.sources), *self.entities])
+        return "\x1f".join([self.event_id, str(len(self.documents)), *self.entities])
 
 
 @dataclass(frozen=True)
@@ -75,16 +108,8 @@ class BuildTimelines(TableJob):
 
     name: ClassVar[str] = "timelines"
     version: ClassVar[int] = 3
-
-    @property
-    def incremental(self) -> bool:
-        """Timelines of last night are taken over where their events are the same."""
-        return True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`timelines`."""
-        return (TIMELINES,)
+    incremental: ClassVar[bool] = True
+    tables: ClassVar[tuple[Table, ...]] = (TIMELINES,)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings."""
@@ -92,7 +117,9 @@ class BuildTimelines(TableJob):
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The timelines of the `events`, which `documents` give their sites, and `communities` theirs."""
-        before = self._before(run)
+        published = self.of_last_night(TIMELINES.name, run)
+        batches = published.batches() if published else ()
+        before = {row["timeline_id"]: row for batch in batches for row in batch.to_pylist()}
         written = computed = 0
         with run.writer(TIMELINES) as writer:
             for topic in self._topics(inputs):
@@ -102,13 +129,6 @@ class BuildTimelines(TableJob):
                 written, computed = written + 1, computed + (not same)
         counts = Counts(inputs["events"].rows, written, written - computed, computed, 0)
         return Made((writer.stage(),), counts)
-
-    def _before(self, run: Run) -> dict[str, dict[str, Any]]:
-        """Last night's timelines by their keys, all in memory: if made in the same way, and as they were written."""
-        published = self.of_last_night(TIMELINES.name, run)
-        if published is None:
-            return {}
-        return {row["timeline_id"]: row for batch in published.batches() for row in batch.to_pylist()}
 
     def _row(self, topic: Topic) -> dict[str, Any]:
         events, most = topic.events, self.settings.keywords
@@ -131,73 +151,56 @@ class BuildTimelines(TableJob):
 
     def _topics(self, inputs: Mapping[str, Stage]) -> Iterator[Topic]:
         """All topics with events enough, each kind in the order of its keys."""
-        read = _read(inputs["events"])
         # Chunk to its community of the coarsest level; a chunk that is alone in its community has none.
-        communities = inputs["communities"]
         columns = ["community_id", "level", "chunk_count", "chunk_ids"]
-        rows = (row for batch in communities.batches(columns) for row in batch.to_pylist())
+        rows = (row for batch in inputs["communities"].batches(columns) for row in batch.to_pylist())
         community = {
             chunk: row["community_id"]
             for row in rows
             if row["level"] == 0 and row["chunk_count"] > 1
             for chunk in row["chunk_ids"]
         }
-        yield from self._by_entity(read)
-        chunks: defaultdict[str, list[Event]] = defaultdict(list)
-        sites: defaultdict[str, list[Event]] = defaultdict(list)
         site_of = {
             doc: site
             for batch in inputs["documents"].batches(["doc_id", "site"])
             for doc, site in zip(*(column.to_pylist() for column in batch.columns), strict=True)
             if site
         }
-        for one in read:
-            if one.chunk in community:
-                chunks[community[one.chunk]].append(one.event)
-            for site in {site_of[doc] for doc in one.documents if doc in site_of}:
-                sites[site].append(one.event)
+        entities, chunks, sites = (defaultdict[str, list[Event]](list) for _ in range(3))
+        forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for event in _read(inputs["events"]):
+            keys = {key: name for name in reversed(event.entities) if (key := name_key(name))}
+            for key, name in keys.items():
+                entities[key].append(event)
+                forms[key][name] += 1
+            if event.chunk_id in community:
+                chunks[community[event.chunk_id]].append(event)
+            for site in {site_of[doc] for doc in event.documents if doc in site_of}:
+                sites[site].append(event)
+        for key, events in sorted(entities.items()):
+            yield from self._topic("entity", key, display_name(forms[key]), events)
         for _, events in sorted(chunks.items()):
             yield from self._topic("community", "", "", events)
         for site, events in sorted(sites.items()):
             yield from self._topic("site", site, site, events)
-
-    def _by_entity(self, read: list[_Read]) -> Iterator[Topic]:
-        events: defaultdict[str, list[Event]] = defaultdict(list)
-        forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for one in read:
-            keys = {key: name for name in reversed(one.event.entities) if (key := name_key(name))}
-            for key, name in keys.items():
-                events[key].append(one.event)
-                forms[key][name] += 1
-        for key in sorted(events):
-            yield from self._topic("entity", key, display_name(forms[key]), events[key])
 
     def _topic(self, kind: str, key: str, name: str, events: list[Event]) -> Iterator[Topic]:
         """The topic, if it has events enough; of too many those stay that most reports tell, then the most exact."""
         if len(events) < self.settings.least:
             return
         if len(events) > self.settings.most:
-            events = sorted(events, key=lambda e: (-e.sources, e.to_day - e.from_day, e.place))[: self.settings.most]
+            events = sorted(events, key=lambda e: (-len(e.documents), e.to_day - e.from_day, e.place))[
+                : self.settings.most
+            ]
         yield Topic(kind, key, name, tuple(sorted(events, key=lambda e: e.place)))
 
 
-@dataclass(frozen=True)
-class _Read:
-    """An event and what its topics are found by."""
-
-    event: Event  # The event.
-    chunk: str  # Chunk whose report was kept.
-    documents: tuple[str, ...]  # Documents of all reports.
-
-
-def _read(events: Stage) -> list[_Read]:
+def _read(events: Stage) -> list[Event]:
     """The events in the order of their keys, so that equal tables give equal timelines."""
-    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities"]
+    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities", "chunk_id"]
     found = []
-    for batch in events.batches([*columns, "chunk_id", "sources"]):
+    for batch in events.batches([*columns, "sources"]):
         rows = batch.select(columns).to_pylist()
-        told = documents_of(batch.column("sources"))
-        for row, chunk, documents in zip(rows, batch.column("chunk_id").to_pylist(), told, strict=True):
-            event = Event(**{**row, "entities": tuple(row["entities"]), "sources": len(documents)})
-            found.append(_Read(event, chunk, tuple(dict.fromkeys(documents))))
-    return sorted(found, key=lambda one: one.event.event_id)
+        for row, documents in zip(rows, documents_of(batch.column("sources")), strict=True):
+            found.append(Event(**row | {"entities": tuple(row["entities"]), "documents": tuple(documents)}))
+    return sorted(found, key=lambda event: event.event_id)

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from quern.indexes.keys import positions_in
 from quern.jobs.events.timex import period
 from quern.jobs.text.names import name_key
-from quern.jobs.timelines.topics import granularity, keywords
+from quern.jobs.timelines.build import granularity, keywords
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import allowed, known_by
 from quern.pipelines.retrieve.ranking import cut

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from quern.jobs.text.names import name_key
-from quern.jobs.timelines.topics import granularity, keywords
+from quern.jobs.timelines.build import granularity, keywords
 
 FIRST = date(2024, 1, 1)
 
