@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
+from quern.jobs.graph.mentions import document_of
 from quern.jobs.vectors.embed import question_and_answer
 from quern.schemas.settings import FilterSettings
 from quern.schemas.tables import NODES, QUERIES, Table
@@ -56,11 +57,7 @@ class Filter(TableJob):
     name: ClassVar[str] = "filter"
     version: ClassVar[int] = 3
     in_files: ClassVar[bool] = True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`queries` and `nodes`."""
-        return QUERIES, NODES
+    tables: ClassVar[tuple[Table, ...]] = (QUERIES, NODES)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings."""
@@ -71,7 +68,12 @@ class Filter(TableJob):
         pairs, chunks = inputs["embedded_pairs"], inputs["chunks"]
         known = _column(chunks, "chunk_id").combine_chunks()
         chunk = positions_among(known, _column(pairs, "chunk_id"))
-        rejected = _reject_orphans(pairs, chunk < 0, run)
+        rejected, at = int((chunk < 0).sum()), 0
+        for batch in pairs.batches(["query_id", "chunk_id"]) if rejected else ():
+            lost = batch.filter(pa.array(chunk[at : at + batch.num_rows] < 0))
+            at += batch.num_rows
+            rows = zip(*(column.to_pylist() for column in lost.columns), strict=True)
+            run.reject(self.name, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
         tables = QUERIES, NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
         whole = _Part(self.settings, pairs, chunks, (0, pairs.rows), (0, chunks.rows), tables)
         whole = replace(whole, floor=whole.threshold())
@@ -104,16 +106,31 @@ class _Part:
 
     def write(self, queries: StageWriter, nodes: StageWriter) -> None:
         """Write the queries and the nodes."""
-        quotas = _quotas((b.column(0) for b in self._chunks("chunk_id")), self.settings.most_of_document)
+        # Nodes that a chunk may have, of each document whose chunks could together have more than it may. Each chunk
+        # has the same share, and at least one node, so that a long page is found by all of its parts.
+        chunks = Counter(doc for b in self._chunks("chunk_id") for doc in document_of(b.column(0)).to_pylist())
+        quotas = {doc: max(1, self.settings.most_of_document // n) for doc, n in chunks.items() if n > 1}
         for scored in self._scored():
+            # The place of each query among those of its chunk, the best first, ties to the earlier; and their number.
+            order = np.lexsort((-scored.similarity, scored.chunk))
+            chunk = scored.chunk[order]
+            first = np.searchsorted(chunk, chunk, side="left")
+            rank, count = np.empty_like(order), np.empty_like(order)
+            rank[order] = np.arange(len(chunk)) - first
+            count[order] = np.searchsorted(chunk, chunk, side="right") - first
             if self.settings.scope == "chunk":
-                kept = _best_of_chunks(scored, self.settings.alpha)
+                # The subtraction keeps 0.8 * 5 from becoming 4.000000001 and so 5.
+                kept = rank < np.ceil(self.settings.alpha * count - 1e-9)
             else:
                 kept = scored.similarity >= np.float32(self.floor)
-            kept &= _best_within(scored, quotas)
-            columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
+            documents = document_of(scored.queries.column("chunk_id")).to_pylist()
+            kept &= rank < np.fromiter((quotas.get(doc, len(rank)) for doc in documents), np.int64, len(rank))
+            mask = pa.array(kept)
+            columns = [*scored.queries.columns, pa.array(scored.similarity), mask]
             queries.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
-            nodes.write(_nodes(scored, kept, self.tables[1].schema))
+            keys = (scored.queries.column(name).filter(mask) for name in ("query_id", "chunk_id"))
+            columns = [*keys, scored.texts.filter(mask), vector_array(scored.vectors[kept])]
+            nodes.write(pa.RecordBatch.from_arrays(columns, schema=self.tables[1].schema))
 
     def threshold(self) -> float:
         """The least similarity of a kept query; -inf where each chunk is judged alone."""
@@ -198,64 +215,3 @@ def _parts(whole: _Part, known: pa.Array, chunk: npt.NDArray[np.int64], rows: in
 
 def _column(stage: Stage, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([batch.column(0) for batch in stage.batches([name])], pa.string())
-
-
-def _reject_orphans(queries: Stage, lost: npt.NDArray[np.bool_], run: Run) -> int:
-    """Record the queries whose chunk has no vector; returns how many."""
-    at = 0
-    for batch in queries.batches(["query_id", "chunk_id"]) if lost.any() else ():
-        these = batch.filter(pa.array(lost[at : at + batch.num_rows]))
-        at += batch.num_rows
-        rows = zip(these.column("query_id").to_pylist(), these.column("chunk_id").to_pylist(), strict=True)
-        run.reject(Filter.name, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
-    return int(lost.sum())
-
-
-def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> pa.RecordBatch:
-    mask = pa.array(kept)
-    columns = [
-        scored.queries.column("query_id").filter(mask),
-        scored.queries.column("chunk_id").filter(mask),
-        scored.texts.filter(mask),
-        vector_array(scored.vectors[kept]),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _ranks(scored: _Scored) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The place of each query among those of its chunk, the best first, ties to the earlier; and how many these are."""
-    order = np.lexsort((np.arange(len(scored.chunk)), -scored.similarity, scored.chunk))
-    chunk = scored.chunk[order]
-    first = np.searchsorted(chunk, chunk, side="left")
-    rank, count = np.empty_like(order), np.empty_like(order)
-    rank[order] = np.arange(len(chunk)) - first
-    count[order] = np.searchsorted(chunk, chunk, side="right") - first
-    return rank, count
-
-
-def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
-    """The best `alpha` of each chunk's queries, at least one; ties go to the earlier query."""
-    rank, count = _ranks(scored)
-    # The subtraction keeps 0.8 * 5 from becoming 4.000000001 and so 5.
-    return np.asarray(rank < np.ceil(alpha * count - 1e-9), dtype=np.bool_)
-
-
-def _best_within(scored: _Scored, quotas: Mapping[str, int]) -> npt.NDArray[np.bool_]:
-    """The best queries of each chunk, as many as its document leaves it; of a document with no quota all."""
-    documents = document_of(scored.queries.column("chunk_id")).to_pylist()
-    quota = np.fromiter((quotas.get(doc, len(documents)) for doc in documents), np.int64, len(documents))
-    return np.asarray(_ranks(scored)[0] < quota, dtype=np.bool_)
-
-
-def _quotas(chunk_ids: Iterable[pa.Array], most: int) -> dict[str, int]:
-    """How many nodes a chunk may have, of each document whose chunks could together have more than `most`.
-
-    Each chunk has the same share, and at least one node, so that a long page is found by all of its parts.
-    """
-    count = Counter(doc for ids in chunk_ids for doc in document_of(ids).to_pylist())
-    return {doc: max(1, most // n) for doc, n in count.items() if n > 1}
-
-
-def document_of(chunk_ids: pa.Array) -> pa.Array:
-    """The document of each chunk: the key of a chunk is its document's, a hyphen and a number."""
-    return pc.replace_substring_regex(chunk_ids, r"-\d+$", "")

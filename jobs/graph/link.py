@@ -28,7 +28,7 @@ from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.core.work import EngineError
 from quern.jobs.graph.mentions import mention_edges
-from quern.jobs.graph.neighbours.edges import STATE_VERSION, Edges, neighbour_edges
+from quern.jobs.graph.neighbours.edges import STATE_VERSION, neighbour_edges
 from quern.schemas.digests import settings_digest
 from quern.schemas.extras import require
 from quern.schemas.settings import LinkSettings, NeighbourSettings
@@ -46,16 +46,8 @@ class Link(TableJob):
 
     name: ClassVar[str] = "link"
     version: ClassVar[int] = 11
-
-    @property
-    def incremental(self) -> bool:
-        """The neighbours of last night's nodes are kept."""
-        return True
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """`edges`."""
-        return (EDGES,)
+    incremental: ClassVar[bool] = True
+    tables: ClassVar[tuple[Table, ...]] = (EDGES,)
 
     def configuration(self) -> Mapping[str, object]:
         """The settings that edges depend on."""
@@ -83,7 +75,11 @@ class Link(TableJob):
         with run.writer(EDGES) as writer:
             searched, notes = self._neighbours(laid, run, writer)
             if documents is not None and self.settings.mentions and len(laid.keys):
-                notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, self.settings, writer)}
+                written = 0
+                for columns in mention_edges(nodes, documents, laid.keys, self.settings):
+                    writer.write(edge_rows(laid.keys, "mention", *columns))
+                    written += len(columns[0])
+                notes = notes | {"mentions": written}
         edges = writer.stage()
         lost = nodes.rows - len(laid.keys)
         return Made((edges,), Counts(nodes.rows, edges.rows, nodes.rows - searched, searched, lost, notes=notes))
@@ -98,7 +94,11 @@ class Link(TableJob):
         joined = neighbour_edges(
             laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
         )
-        _write(joined.edges, "neighbour", laid.keys, writer)
+        edges, rank = joined.edges, joined.edges.rank
+        for start in range(0, len(rank), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            columns = (edges.source[part], rank[part], edges.target[part], edges.similarity[part])
+            writer.write(edge_rows(laid.keys, "neighbour", *columns))
         return joined.searched, joined.notes
 
 
@@ -109,22 +109,6 @@ class _Laid:
     keys: pa.Array
     chunk: Positions  # A number for each one's chunk, shape (nodes,).
     vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).
-
-
-def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: LinkSettings, writer: StageWriter) -> int:
-    """Write the mention edges; how many."""
-    written = 0
-    for columns in mention_edges(nodes, documents, keys, settings):
-        writer.write(edge_rows(keys, "mention", *columns))
-        written += len(columns[0])
-    return written
-
-
-def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None:
-    rank = edges.rank
-    for start in range(0, len(rank), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        writer.write(edge_rows(keys, kind, edges.source[part], rank[part], edges.target[part], edges.similarity[part]))
 
 
 def _lay(nodes: Stage, run: Run) -> _Laid:
@@ -144,7 +128,10 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
         at += len(vectors)
         target = place[at - len(vectors) : at]
         matrix[target] = vectors
-        good[target] = _comparable(vectors)
+        # A vector has a direction where all its numbers are finite, and not all are zero.
+        with np.errstate(all="ignore"):
+            length = np.einsum("ij,ij->i", vectors, vectors)
+        good[target] = np.isfinite(length) & (length > 0)
     keys, chunk = keys.take(pa.array(order)), chunks.dictionary_encode().indices.to_numpy()[order].astype(np.int64)
     if good.all():
         return _Laid(keys, chunk, matrix)
@@ -154,14 +141,6 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
     for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
         matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
     return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(kept)])
-
-
-def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether a vector has a direction: all its numbers are finite, and not all are zero."""
-    with np.errstate(all="ignore"):
-        length = np.einsum("ij,ij->i", vectors, vectors)
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isfinite(length) & (length > 0)
-    return kept
 
 
 def edge_rows(

@@ -37,6 +37,11 @@ _BATCH: Final = 4096
 Words = tuple[str, ...]
 
 
+def document_of(chunk_ids: pa.Array) -> pa.Array:
+    """The document of each chunk: the key of a chunk is its document's, a hyphen and a number."""
+    return pc.replace_substring_regex(chunk_ids, r"-\d+$", "")
+
+
 def title_words(title: str) -> Words:
     """The words by which a text names what has this title; none where they are too few to tell."""
     name = _ASIDE.sub("", title)
@@ -54,7 +59,8 @@ class Titles:
         self._documents: defaultdict[Words, list[int]] = defaultdict(list)
         self.count = 0
         for title in titles:
-            for words in self._forms(title):
+            forms = (title, _SITE.split(title)[0]) if title else ()
+            for words in {words for form in forms if (words := title_words(form))}:
                 self._documents[words].append(self.count)
             self.count += 1
         for words in [words for words, having in self._documents.items() if len(having) > most]:
@@ -65,12 +71,6 @@ class Titles:
         self._lengths = {word: sorted(found) for word, found in lengths.items()}
         self._numbers = {words: number for number, words in enumerate(self._documents)}
         self.documents = list(self._documents.values())
-
-    @staticmethod
-    def _forms(title: str | None) -> set[Words]:
-        if not title:
-            return set()
-        return {words for form in (title, _SITE.split(title)[0]) if (words := title_words(form))}
 
     def named(self, text: str) -> set[int]:
         """Numbers of the titles that `text` names, word for word."""
@@ -103,12 +103,20 @@ def mention_edges(
     rows = pa.Table.from_batches(documents.batches(columns), schema)
     rows = rows.filter(pc.is_null(rows["duplicate_of"])).sort_by("doc_id")
     ids, titles = rows["doc_id"].combine_chunks(), Titles(rows["title"].to_pylist(), settings.mention_documents)
-    owner = _owners(nodes, keys, ids)
+    # Position of each node's document; -1 where it has none.
+    owner = np.full(len(keys), -1, dtype=np.int64)
+    for batch in nodes.batches(["query_id", "chunk_id"]):
+        at = positions_in(keys, batch.column(0))
+        owner[at[at >= 0]] = positions_in(ids, document_of(batch.column(1)))[at >= 0]
     first = np.full(titles.count, -1, dtype=np.int64)
     known = np.flatnonzero(owner >= 0)[::-1]
     first[owner[known]] = known
     source, title = _named(nodes, keys, titles)
-    rarity = _rarity(owner[source], title, len(titles.documents), titles.count)
+    # log(N / df) / log(N) of each title; df is of documents that name it in a node.
+    pairs = np.unique(np.stack([title, owner[source]], axis=1), axis=0)
+    naming = np.maximum(np.bincount(pairs[:, 0], minlength=len(titles.documents)), 1)
+    every = max(titles.count, 2)
+    rarity = np.asarray(np.log(every / naming) / np.log(every), dtype=np.float32)
     sizes = np.array([len(having) for having in titles.documents], dtype=np.int64)
     flat = np.array([d for having in titles.documents for d in having], dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
@@ -118,17 +126,6 @@ def mention_edges(
     source, weight = source[row], (rarity / sizes)[title[row]].astype(np.float32)
     good = (target >= 0) & (owner[source] != owner[target]) & (weight > 0)
     yield from ranked_edges(source[good], target[good], weight[good], settings.mentions)
-
-
-def _owners(nodes: Stage, keys: pa.Array, documents: pa.Array) -> Positions:
-    """Position of each node's document, shape (nodes,); -1 where it has none."""
-    owner = np.full(len(keys), -1, dtype=np.int64)
-    for batch in nodes.batches(["query_id", "chunk_id"]):
-        at = positions_in(keys, batch.column(0))
-        # The key of a chunk is its document's, a hyphen and a number.
-        document = pc.replace_substring_regex(batch.column(1), r"-\d+$", "")
-        owner[at[at >= 0]] = positions_in(documents, document)[at >= 0]
-    return owner
 
 
 def _named(nodes: Stage, keys: pa.Array, titles: Titles) -> tuple[Positions, Positions]:
@@ -144,14 +141,6 @@ def _named(nodes: Stage, keys: pa.Array, titles: Titles) -> tuple[Positions, Pos
     rows = np.array([source, title], dtype=np.int64).reshape(2, -1)
     rows = rows[:, np.lexsort((rows[1], rows[0]))]
     return rows[0], rows[1]
-
-
-def _rarity(document: Positions, title: Positions, titles: int, documents: int) -> Floats:
-    """log(N / df) / log(N) of each title, shape (titles,); df is of documents that name it in a node."""
-    pairs = np.unique(np.stack([title, document], axis=1), axis=0)
-    naming = np.maximum(np.bincount(pairs[:, 0], minlength=titles), 1)
-    largest = np.log(max(documents, 2))
-    return np.asarray(np.log(max(documents, 2) / naming) / largest, dtype=np.float32)
 
 
 def ranked_edges(

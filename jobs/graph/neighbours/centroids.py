@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import BLOCK, FOLD, Codes, products
+from quern.jobs.graph.neighbours.codes import BLOCK, FOLD, Codes, Codes8, products
 from quern.jobs.graph.neighbours.ranking import Prints
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
@@ -28,7 +28,6 @@ _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,10
 
 Homes = npt.NDArray[np.int32]
 Sums = npt.NDArray[np.int64]
-Codes8 = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,14 @@ def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroi
     half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
     for among in (np.arange(len(codes)), half, half):
         total = _sums(codes.numbers, among, homes(codes.numbers, numbers, threads, among), count, threads)
-        # Codes of the means of those with these sums, and their length; one that has none stays what it was `before`.
+        # One that is nearest to none stays what it was.
         some = total.any(axis=1, keepdims=True)
-        numbers, length = _of_one_length(np.where(some, total, numbers).astype(np.float64))
+        means = np.where(some, total, numbers).astype(np.float64)
+        means *= 127 / np.abs(means).max(axis=1, keepdims=True).clip(1)
+        # Codes of one length: the largest product is the largest cosine.
+        lengths = np.sqrt((means**2).sum(axis=1, keepdims=True)).clip(1)
+        length = float(lengths.min())
+        numbers = (means * (length / lengths)).round().astype(np.int8)
     return Centroids(numbers, codes.scale * length)
 
 
@@ -122,11 +126,3 @@ def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads:
 
     run_all([partial(add, span) for span in spans(len(rows), _SUMMED, threads)], threads)
     return total
-
-
-def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[Codes8, float]:
-    """Codes of the directions of `means`, and their length: the largest product is the largest cosine."""
-    means = means * (127 / np.abs(means).max(axis=1, keepdims=True).clip(1))
-    length = np.sqrt((means**2).sum(axis=1, keepdims=True)).clip(1)
-    least = float(length.min())
-    return (means * (least / length)).round().astype(np.int8), least

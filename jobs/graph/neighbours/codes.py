@@ -50,7 +50,11 @@ class Codes:
     @classmethod
     def of(cls, numbers: Numbers, scale: float, lost: Floats, length: Floats) -> Codes:
         """These codes, with the margins that hold among them."""
-        return cls(numbers, scale, _margins(lost, length), lost, length)
+        if len(lost) == 0:
+            return cls(numbers, scale, lost, lost, length)
+        longest = float((lost + length).max())
+        margin = (lost * longest + length * float(lost.max())) * (1 + 1e-5) + _SLACK * longest**2
+        return cls(numbers, scale, margin.astype(np.float32), lost, length)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -130,14 +134,6 @@ def likely(codes: Codes) -> Codes:
     return replace(codes, margin=np.where(clipped, codes.margin, np.minimum(margin, codes.margin)).astype(np.float32))
 
 
-def _margins(lost: Floats, length: Floats) -> Floats:
-    if len(lost) == 0:
-        return lost
-    longest = float((lost + length).max())
-    made = lost * longest + length * float(lost.max())
-    return (made * (1 + 1e-5) + _SLACK * longest**2).astype(np.float32)
-
-
 Numbers = npt.NDArray[Any]
 
 FOLD = 16  # Rows and columns of a product come in multiples of it: 362 columns take a third longer to make than 368.
@@ -175,13 +171,18 @@ _LOWEST = -(1 << 30)  # Below all products of integers...
 _LOWEST_FLOAT = -(1 << 15)  # ...and of floats.
 
 
-class Reached(NamedTuple):
-    """Products that reach their threshold: row and column within the block, and bounds of the cosine."""
+class Pairs(NamedTuple):
+    """Pairs in one direction: `target` may be a neighbour of `owner`, with a cosine within [lower, upper]."""
 
-    row: Positions
-    column: Positions
+    owner: Positions
+    target: Positions
     lower: Floats
     upper: Floats
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> Pairs:
+        """Those that are `kept`."""
+        index = np.flatnonzero(kept)
+        return Pairs(self.owner[index], self.target[index], self.lower[index], self.upper[index])
 
 
 @dataclass(frozen=True)
@@ -212,70 +213,53 @@ class Block:
         rounding = np.float32(left.shape[1] * 2.0**-23 * longest + 1e-6)
         return cls(made, 1.0, np.full(len(rows), rounding), np.full(len(columns), rounding))
 
-    def row_peaks(self) -> Numbers:
-        """The largest of each 16 products of a row, shape (rows, columns / 16)."""
+    def peaks(self, *, turned: bool) -> Numbers:
+        """The largest of each 16 products of a row, shape (rows, columns / 16).
+
+        `turned` of a column, shape (rows / 16, columns).
+        """
         rows, columns = self.products.shape
-        peaks: Numbers = self.products.reshape(rows, FOLD, columns // FOLD).max(axis=1)
+        shape = (rows // FOLD, FOLD, columns) if turned else (rows, FOLD, columns // FOLD)
+        peaks: Numbers = self.products.reshape(shape).max(axis=1)
         return peaks
 
-    def column_peaks(self) -> Numbers:
-        """The largest of each 16 products of a column, shape (rows / 16, columns)."""
-        rows, columns = self.products.shape
-        peaks: Numbers = self.products.reshape(rows // FOLD, FOLD, columns).max(axis=1)
-        return peaks
-
-    def row_floor(self, peaks: Numbers, depth: int) -> Floats:
-        """Lower bound of the `depth`-th best cosine of each row; -inf where there are too few peaks."""
-        return self._floor(peaks[: len(self.row_margin)], depth, self.row_margin)
-
-    def column_floor(self, peaks: Numbers, depth: int) -> Floats:
-        """The same of each column."""
-        return self._floor(peaks[:, : len(self.column_margin)].T, depth, self.column_margin)
-
-    def _floor(self, peaks: Numbers, depth: int, margin: Floats) -> Floats:
+    def floor(self, peaks: Numbers, depth: int, *, turned: bool) -> Floats:
+        """Lower bound of the `depth`-th best cosine of each row, or column; -inf where there are too few peaks."""
+        margin = self.column_margin if turned else self.row_margin
+        peaks = (peaks.T if turned else peaks)[: len(margin)]
         if peaks.shape[1] < depth:
             return np.full_like(margin, -np.inf)
         best = np.partition(peaks, -depth, axis=1)[:, -depth]
         cosine = best.astype(np.float32) * np.float32(self.unit)
         return np.where(best > _lowest(best) // 2, cosine - margin, np.float32(-np.inf))
 
-    def rows_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
-        """The products that may reach the floors of their rows; None if more than `most` peaks do."""
-        threshold = self._threshold(floor, self.row_margin)
-        rows, columns = self.products.shape
-        groups = columns // FOLD
-        at = np.flatnonzero(peaks[: len(floor)] >= threshold[:, None])
-        if len(at) > most:
-            return None
-        row, group = np.divmod(at, groups)
-        near = self.products.reshape(rows, FOLD, groups)[row, :, group]
-        hit, fold = np.nonzero(near >= threshold[row, None])
-        row, column = row[hit], fold * groups + group[hit]
-        return self._reached(row, column, near[hit, fold], self.row_margin[row])
-
-    def columns_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
-        """The products that may reach the floors of their columns; None if more than `most` peaks do."""
-        threshold = self._threshold(floor, self.column_margin)
-        rows, columns = self.products.shape
-        at = np.flatnonzero(peaks[:, : len(floor)] >= threshold)
-        if len(at) > most:
-            return None
-        group, column = np.divmod(at, max(1, len(floor)))
-        near = self.products.reshape(rows // FOLD, FOLD, columns)[group, :, column]
-        hit, fold = np.nonzero(near >= threshold[column, None])
-        row, column = group[hit] * FOLD + fold, column[hit]
-        return self._reached(row, column, near[hit, fold], self.column_margin[column])
-
-    def _threshold(self, floor: Floats, margin: Floats) -> Numbers:
+    def reaching(self, peaks: Numbers, floor: Floats, most: int, *, turned: bool) -> Pairs | None:
+        """Rows and columns, or `turned`, that may reach the floors of the former; None if more than `most` peaks do."""
+        margin = self.column_margin if turned else self.row_margin
         threshold = (floor.astype(np.float64) - margin) / self.unit
         if self.products.dtype == np.int32:
-            return np.maximum(np.floor(threshold), _LOWEST + 1).astype(np.int32)
-        threshold -= np.abs(threshold) * 2.0**-23  # It is rounded to float32 itself.
-        return np.maximum(threshold, _LOWEST_FLOAT // 2).astype(np.float32)
-
-    def _reached(self, row: Positions, column: Positions, product: Numbers, margin: Floats) -> Reached:
-        cosine = product.astype(np.float32) * np.float32(self.unit)
-        return Reached(row, column, cosine - margin, cosine + margin)
+            threshold = np.maximum(np.floor(threshold), _LOWEST + 1).astype(np.int32)
+        else:
+            threshold -= np.abs(threshold) * 2.0**-23  # It is rounded to float32 itself.
+            threshold = np.maximum(threshold, _LOWEST_FLOAT // 2).astype(np.float32)
+        (rows, columns), groups = self.products.shape, self.products.shape[1] // FOLD
+        if turned:
+            at = np.flatnonzero(peaks[:, : len(floor)] >= threshold)
+        else:
+            at = np.flatnonzero(peaks[: len(floor)] >= threshold[:, None])
+        if len(at) > most:
+            return None
+        if turned:
+            group, owner = np.divmod(at, max(1, len(floor)))
+            near = self.products.reshape(rows // FOLD, FOLD, columns)[group, :, owner]
+        else:
+            owner, group = np.divmod(at, groups)
+            near = self.products.reshape(rows, FOLD, groups)[owner, :, group]
+        hit, fold = np.nonzero(near >= threshold[owner, None])
+        owner, group = owner[hit], group[hit]
+        target = group * FOLD + fold if turned else fold * groups + group
+        cosine = near[hit, fold].astype(np.float32) * np.float32(self.unit)
+        return Pairs(owner, target, cosine - margin[owner], cosine + margin[owner])
 
 
 def _padded(numbers: Numbers, positions: Positions) -> Numbers:

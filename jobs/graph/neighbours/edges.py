@@ -9,7 +9,7 @@ import numpy as np
 
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats, Positions, pair_similarities
-from quern.jobs.graph.neighbours.layout import Neighbourhood, read_state, write_state
+from quern.jobs.graph.neighbours.layout import read_state, write_state
 from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.ranking import Prints, by_score, keys_of, ranks, vector_prints
 from quern.jobs.graph.neighbours.search import change
@@ -51,7 +51,7 @@ def neighbour_edges(
     """
     # So many of the nearest may be of a node's own chunk; by eights, so that lists of the last night serve a chunk with
     # one node more.
-    k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // 8) * 8)
+    k = settings.k + (0 if settings.same_chunk else -(-int(np.bincount(chunk).max(initial=1)) // 8) * 8)
     plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, how.device, spread)
     prints = vector_prints(vectors)
     distinct = DistinctVectors.of(prints)
@@ -60,14 +60,10 @@ def neighbour_edges(
     neighbourhood = change(read_state(folder), different, prints[distinct.first], plan)
     write_state(folder, name, neighbourhood)
     NightStates(folder).forget_others()
-    return _edges(vectors, distinct, chunk, settings, k, neighbourhood)
-
-
-def _edges(
-    vectors: Floats, distinct: DistinctVectors, chunk: Positions, settings: LinkSettings, k: int, found: Neighbourhood
-) -> NeighbourEdges:
-    """The edges of nodes, from the `k` nearest of each different vector."""
-    positions, scores = (values[:, :k].reshape(-1) for values in (found.lists.positions, found.lists.scores))
+    # The edges of nodes, from the `k` nearest of each different vector.
+    positions, scores = (
+        values[:, :k].reshape(-1) for values in (neighbourhood.lists.positions, neighbourhood.lists.scores)
+    )
     at = np.flatnonzero(positions >= 0)
     members = np.diff(distinct.start)
     own = np.flatnonzero(members > 1)
@@ -79,7 +75,9 @@ def _edges(
         np.concatenate([pair_similarities(vectors, vectors, themselves, themselves), scores[at]]),
     )
     edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
-    return NeighbourEdges(edges, min(round(found.searched * float(members.mean())), len(vectors)), found.notes)
+    return NeighbourEdges(
+        edges, min(round(neighbourhood.searched * float(members.mean())), len(vectors)), neighbourhood.notes
+    )
 
 
 def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> Edges:
@@ -111,11 +109,6 @@ def _returned(edges: Edges, nodes: int) -> np.ndarray[tuple[int], np.dtype[np.bo
     """Which edges have one in the other direction."""
     forth, back = edges.source * nodes + edges.target, edges.target * nodes + edges.source
     return np.isin(forth, back)
-
-
-def nodes_of_a_chunk(chunk: Positions) -> int:
-    """Most nodes of one chunk."""
-    return int(np.bincount(chunk).max(initial=1)) if len(chunk) else 1
 
 
 @dataclass(frozen=True)
@@ -169,7 +162,15 @@ def expand(distinct: DistinctVectors, near: Edges, each: int) -> Edges:
     """
     if len(distinct.first) == len(distinct.members):
         return near
-    near = _enough(distinct, near, each)
+    # Of each group's edges the most similar that offer `each` nodes together, and those as similar as the last.
+    near = Edges.ordered(near.source, near.target, near.similarity)
+    group = near.source
+    offers = np.minimum(distinct.start[near.target + 1] - distinct.start[near.target], each)
+    before = np.cumsum(offers) - offers
+    before -= before[np.searchsorted(group, group)]
+    last = np.full(len(distinct.first), np.inf, dtype=np.float32)
+    np.minimum.at(last, group[before < each], near.similarity[before < each])
+    near = near.where(near.similarity >= last[group])
     group, other = near.source, near.target
     offers = np.minimum(distinct.start[other + 1] - distinct.start[other], each)
     pair = np.repeat(np.arange(len(group)), offers)
@@ -182,16 +183,3 @@ def expand(distinct: DistinctVectors, near: Edges, each: int) -> Edges:
     target, similarity = target[row], near.similarity[pair[row]]
     differ = source != target
     return Edges.ordered(source[differ], target[differ], similarity[differ])
-
-
-def _enough(distinct: DistinctVectors, near: Edges, each: int) -> Edges:
-    """Of each group's edges the most similar that offer `each` nodes together, and those as similar as the last."""
-    near = Edges.ordered(near.source, near.target, near.similarity)
-    group = near.source
-    offers = np.minimum(distinct.start[near.target + 1] - distinct.start[near.target], each)
-    begins = np.searchsorted(group, group)
-    before = np.cumsum(offers) - offers
-    before -= before[begins]
-    last = np.full(len(distinct.first), np.inf, dtype=np.float32)
-    np.minimum.at(last, group[before < each], near.similarity[before < each])
-    return near.where(near.similarity >= last[group])

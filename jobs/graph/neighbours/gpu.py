@@ -37,9 +37,12 @@ def exact_neighbours(vectors: Vectors, depth: int, device: str, threads: int = 1
     """
     import torch
 
-    count = len(vectors)
+    count, width = len(vectors), np.asarray(vectors[np.arange(min(1, len(vectors)))]).shape[1]
+    torch.backends.cuda.matmul.allow_tf32 = False
     try:
-        held = _on(vectors, device)
+        held = torch.empty((count, width), device=device)
+        for at in parts(np.arange(count), _COLUMNS):
+            held[at[0] : at[-1] + 1] = torch.from_numpy(np.ascontiguousarray(vectors[at], dtype=np.float32))
     except torch.OutOfMemoryError as error:
         raise EngineError(
             f"neighbours.device={device}: {count:,} vectors do not fit its memory; cpu compares them by partitions"
@@ -58,18 +61,6 @@ def exact_neighbours(vectors: Vectors, depth: int, device: str, threads: int = 1
             again.append(part[scores[part, wanted] <= limit + _ERROR] if most < count - 1 else part[:0])
         rows, most = np.concatenate(again), min(count - 1, 4 * most)
     return NeighbourLists.of(positions, scores)
-
-
-def _on(vectors: Vectors, device: str) -> Any:
-    """The vectors on the device, shape (n, d), float32."""
-    import torch
-
-    torch.backends.cuda.matmul.allow_tf32 = False
-    width = np.asarray(vectors[np.arange(min(1, len(vectors)))]).shape[1]
-    held = torch.empty((len(vectors), width), device=device)
-    for at in parts(np.arange(len(vectors)), _COLUMNS):
-        held[at[0] : at[-1] + 1] = torch.from_numpy(np.ascontiguousarray(vectors[at], dtype=np.float32))
-    return held
 
 
 def _nominations(held: Any, rows: Positions, most: int) -> Iterator[tuple[Positions, Positions, Floats]]:

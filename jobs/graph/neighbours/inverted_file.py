@@ -97,7 +97,12 @@ class InvertedFile:
 
     def _nearest(self, queries: Floats, k: int) -> Neighbours:
         codes = encode(queries, self.scale)
-        slack = self._slack(codes)
+        # Twice the margin of each query's products, in their unit. The longest code and the greatest loss stand for all
+        # vectors.
+        lost, length = np.append(codes.lost, self.lost), np.append(codes.length, self.longest)
+        numbers = np.concatenate([codes.numbers, np.zeros_like(codes.numbers[:1])])
+        margins = likely(Codes.of(numbers, self.scale, lost.astype(np.float32), length.astype(np.float32))).margin[:-1]
+        slack: Integers = np.ceil(2 * margins * self.scale**2).astype(np.int32)
         looked_into = _by_nearness(codes.numbers, self.centroids)[:, : self.probes(k)]
         sizes = np.diff(self.ends)[looked_into]
         # The nearest partitions that have k vectors between them give a bound, which little of the others reaches.
@@ -131,15 +136,6 @@ class InvertedFile:
             cosines[part] = pair_similarities(queries, self.vectors, query[part], row[part])
             let_go(self.vectors, slice(0, len(self.vectors)))
         return cosines
-
-    def _slack(self, codes: Codes) -> Integers:
-        """Twice the margin of each query's products, in their unit."""
-        # The longest code and the greatest loss stand for all vectors.
-        lost, length = np.append(codes.lost, self.lost), np.append(codes.length, self.longest)
-        numbers = np.concatenate([codes.numbers, np.zeros_like(codes.numbers[:1])])
-        margins = likely(Codes.of(numbers, self.scale, lost.astype(np.float32), length.astype(np.float32))).margin[:-1]
-        slack: Integers = np.ceil(2 * margins * self.scale**2).astype(np.int32)
-        return slack
 
     def _nominated(
         self,
@@ -178,9 +174,11 @@ class InvertedFile:
             let_go(self.numbers, slice(start, stop))
 
         sizes = np.diff(self.ends)
+        starts = np.flatnonzero(np.diff(partitions, prepend=-1)).tolist()
         looks = (
             partial(look, asking[at : at + most], partition)
-            for asking, partition in _groups(query, partitions)
+            for begin, end in itertools.pairwise([*starts, len(partitions)])
+            for asking, partition in [(query[begin:end], int(partitions[begin]))]
             for most in [max(1, _PRODUCTS // max(1, int(sizes[partition])))]
             for at in range(0, len(asking), most)
         )
@@ -201,13 +199,6 @@ class InvertedFiles:
     def open(self, folder: Path, vectors: Floats) -> InvertedFile:
         """That of `vectors` in a folder."""
         return InvertedFile.open(folder, vectors, self.threads)
-
-
-def _groups(query: Positions, partitions: Positions) -> Iterator[tuple[Positions, int]]:
-    """The queries of each partition, and the partition; `partitions` ascend."""
-    starts = np.flatnonzero(np.diff(partitions, prepend=-1)).tolist()
-    for start, stop in itertools.pairwise([*starts, len(partitions)]):
-        yield query[start:stop], int(partitions[start])
 
 
 def _by_nearness(numbers: Numbers, centroids: Centroids) -> Positions:
@@ -238,7 +229,13 @@ def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None
         NoRoomError: The disk has no room for the codes, twice, while they are sorted.
     """
     scale = min(scale_of(np.asarray(vectors[part])) for part in _each(vectors))
-    unsorted, longest, lost = _codes(folder / "unsorted", vectors, scale)
+    unsorted = mapped(folder / "unsorted", np.int8, (len(vectors), encode(vectors[:1], scale).numbers.shape[1]))
+    longest = lost = 0.0
+    for part in _each(vectors):
+        codes = encode(np.asarray(vectors[part]), scale)
+        unsorted[part] = codes.numbers
+        longest, lost = max(longest, float(codes.length.max())), max(lost, float(codes.lost.max()))
+        let_go(unsorted, part)
     count = partition_count(len(vectors))
     centroids = _centroids(unsorted, scale, count, threads)
     home = np.concatenate([homes(unsorted[part], centroids.numbers, threads) for part in _each(unsorted)])
@@ -263,19 +260,6 @@ def _each(rows: npt.NDArray[np.generic], size: int = _ROWS) -> Iterator[slice]:
         part = slice(start, min(start + size, len(rows)))
         yield part
         let_go(rows, part)
-
-
-def _codes(path: Path, vectors: Floats, scale: float) -> tuple[Numbers, float, float]:
-    """Codes of the vectors in a new file, the length of the longest and the most that one lost."""
-    width = encode(vectors[:1], scale).numbers.shape[1]
-    numbers = mapped(path, np.int8, (len(vectors), width))
-    longest = lost = 0.0
-    for part in _each(vectors):
-        codes = encode(np.asarray(vectors[part]), scale)
-        numbers[part] = codes.numbers
-        longest, lost = max(longest, float(codes.length.max())), max(lost, float(codes.lost.max()))
-        let_go(numbers, part)
-    return numbers, longest, lost
 
 
 def _centroids(numbers: Numbers, scale: float, count: int, threads: int) -> Centroids:

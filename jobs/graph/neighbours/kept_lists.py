@@ -12,12 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.ranking import by_score, ranks
-
-Flags = npt.NDArray[np.bool_]
+from quern.jobs.graph.neighbours.ranking import Flags, by_score, ranks
 
 
 @dataclass(frozen=True)

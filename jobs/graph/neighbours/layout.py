@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from quern.indexes.night_state import NightStates
-from quern.indexes.vectors import Floats, Positions
+from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, partition_count, train
 from quern.jobs.graph.neighbours.codes import BLOCK, Codes, products
-from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.members import Members, assign
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors, seek_in_all
 from quern.jobs.graph.neighbours.plan import Plan, Vectors
-from quern.jobs.graph.neighbours.ranking import Prints, last_by_print
+from quern.jobs.graph.neighbours.ranking import Flags, Prints, last_by_print
 from quern.jobs.graph.neighbours.threads import parts, run_all
 
 
@@ -112,12 +112,9 @@ class Searched:
     depth: int  # Neighbours kept.
     threads: int  # Blocks compared at once.
 
-    def nearest(self, rows: Positions, floor: Floats | None = None) -> NearestLists:
-        """Lists that are to be filled, from the given floors of `rows` on."""
-        lists = NearestLists(self.codes, self.vectors, self.depth, threads=self.threads)
-        if floor is not None:
-            lists.floor[rows] = floor
-        return lists
+    def nearest(self) -> NearestLists:
+        """Lists that are to be filled."""
+        return NearestLists(self.codes, self.vectors, self.depth, threads=self.threads)
 
 
 def true_neighbours(among: Searched, size: int) -> Truth:
@@ -143,7 +140,18 @@ def true_after_changes(among: Searched, size: int, before: Truth, was: Positions
     there[before.rows] = np.arange(len(before.rows))
     source = np.where(was[rows] >= 0, there[was[rows]], -1)
     lists = before.lists.carried(source, now)
-    pairs = _in_new(among, rows, np.flatnonzero(source >= 0), np.flatnonzero(was < 0), lists)
+    # What those that were in the sample find among new vectors that is as near as what their lists have.
+    known, new, pairs = np.flatnonzero(source >= 0), np.flatnonzero(was < 0), _NONE
+    if len(known) and len(new):
+        nearest = among.nearest()
+        nearest.floor[rows[known]] = lists.cut[known]
+        steps = [
+            partial(nearest.compare, owners, columns, both=False)
+            for columns in parts(new, 4 * BLOCK)
+            for owners in parts(rows[known], BLOCK)
+        ]
+        run_all(steps, among.threads)
+        pairs = _by_list(nearest, rows)
     lists.merge(pairs, lists.gaps)
     again = np.union1d(np.flatnonzero(source < 0), lists.too_short(among.k))
     lists.replace(_in_all(among, rows, again), again)
@@ -160,22 +168,8 @@ def _in_all(among: Searched, rows: Positions, chosen: Positions) -> Pairs:
     """What the `chosen` of `rows` find among all."""
     if len(chosen) == 0:
         return _NONE
-    nearest = among.nearest(rows)
+    nearest = among.nearest()
     run_all(seek_in_all(nearest, rows[chosen], len(among.codes), None), among.threads)
-    return _by_list(nearest, rows)
-
-
-def _in_new(among: Searched, rows: Positions, chosen: Positions, new: Positions, lists: NeighbourLists) -> Pairs:
-    """What the `chosen` of `rows` find among the `new` that is as near as what their lists have."""
-    if len(chosen) == 0 or len(new) == 0:
-        return _NONE
-    nearest = among.nearest(rows[chosen], lists.cut[chosen])
-    steps = [
-        partial(nearest.compare, owners, columns, both=False)
-        for columns in parts(new, 4 * BLOCK)
-        for owners in parts(rows[chosen], BLOCK)
-    ]
-    run_all(steps, among.threads)
     return _by_list(nearest, rows)
 
 

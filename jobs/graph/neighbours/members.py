@@ -20,12 +20,11 @@ from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, folded
 from quern.jobs.graph.neighbours.codes import BLOCK, SPAN, Numbers, products
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
+from quern.jobs.graph.neighbours.ranking import Flags
 from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
 _WORD = 8  # Bytes; bits are looked at by words.
 _MASKS = np.array([128, 64, 32, 16, 8, 4, 2, 1], dtype=np.uint8)
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
-from quern.jobs.graph.neighbours.codes import Block, Codes, Reached
+from quern.jobs.graph.neighbours.codes import Block, Codes, Pairs
 from quern.jobs.graph.neighbours.ranking import Flags, begins, by_score, order_of, ranks
 from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
@@ -41,20 +41,6 @@ class ReadableVectors(Protocol):
 
     def __getitem__(self, positions: Positions) -> Floats:
         """The vectors at `positions`, shape (positions, d)."""
-
-
-class Pairs(NamedTuple):
-    """Pairs in one direction: `target` may be a neighbour of `owner`, with a cosine within [lower, upper]."""
-
-    owner: Positions
-    target: Positions
-    lower: Floats
-    upper: Floats
-
-    def where(self, kept: Flags) -> Pairs:
-        """Those that are `kept`."""
-        index = np.flatnonzero(kept)
-        return Pairs(self.owner[index], self.target[index], self.lower[index], self.upper[index])
 
 
 class Waiting(NamedTuple):
@@ -130,70 +116,61 @@ class NearestLists:
         """
         if len(rows) and len(columns):
             block = Block.of_codes(self._codes, rows, columns)
-            self._take_rows(block, rows, columns, keep)
+            self._take(block, rows, columns, keep, None, turned=False)
             if both:
-                self._take_columns(block, rows, columns, _and_gaining(keep, gaining))
-
-    def _take_rows(self, block: Block, rows: Positions, columns: Positions, keep: Keep | None) -> None:
-        peaks, most = block.row_peaks(), crowd(block.products.size)
-        self._seed(rows, lambda: block.row_floor(peaks, self._depth))
-        found = block.rows_reaching(peaks, self.floor[rows], most)
-        if found is None:
-            block = self._closely(rows, columns)
-            peaks = block.row_peaks()
-            self.raise_floor(rows, block.row_floor(peaks, self._depth))
-            found = block.rows_reaching(peaks, self.floor[rows], peaks.size)
-        self._take(rows, columns, found, keep, turned=False)
-
-    def _take_columns(self, block: Block, rows: Positions, columns: Positions, keep: Keep | None) -> None:
-        peaks, most = block.column_peaks(), crowd(block.products.size)
-        self._seed(columns, lambda: block.column_floor(peaks, self._depth))
-        found = block.columns_reaching(peaks, self.floor[columns], most)
-        if found is None:
-            block = self._closely(rows, columns)
-            peaks = block.column_peaks()
-            self.raise_floor(columns, block.column_floor(peaks, self._depth))
-            found = block.columns_reaching(peaks, self.floor[columns], peaks.size)
-        self._take(rows, columns, found, keep, turned=True)
-
-    def _seed(self, owners: Positions, floor: Callable[[], Floats]) -> None:
-        if np.isneginf(self.floor[owners]).any():
-            self.raise_floor(owners, floor())
-
-    def raise_floor(self, owners: Positions, floor: Floats) -> None:
-        """Let floors be no lower than these, above which each of `owners` has `depth` neighbours."""
-        with self._lock:
-            self.floor[owners] = np.maximum(self.floor[owners], floor)
-
-    def _closely(self, rows: Positions, columns: Positions) -> Block:
-        """The block in float32."""
-        left, right = (np.asarray(self._vectors[positions]) for positions in (rows, columns))
-        return Block.of_vectors(left, right, rows, columns)
+                self._take(block, rows, columns, keep, gaining, turned=True)
 
     def _take(
-        self, rows: Positions, columns: Positions, found: Reached | None, keep: Keep | None, *, turned: bool
+        self,
+        block: Block,
+        rows: Positions,
+        columns: Positions,
+        keep: Keep | None,
+        gaining: Flags | None,
+        *,
+        turned: bool,
     ) -> None:
-        if found is None or len(found.row) == 0:
+        """Take what rows, or columns, gain from a block."""
+        owners, others = (columns, rows) if turned else (rows, columns)
+        # So many peaks may pass before a block is compared in float32.
+        most = max(1024, block.products.size // 64)
+        found: Pairs | None = None
+        for close in (False, True):
+            if close:
+                left, right = (np.asarray(self._vectors[positions]) for positions in (rows, columns))
+                block = Block.of_vectors(left, right, rows, columns)
+            peaks = block.peaks(turned=turned)
+            if close or np.isneginf(self.floor[owners]).any():
+                floor = block.floor(peaks, self._depth, turned=turned)
+                with self._lock:
+                    self.floor[owners] = np.maximum(self.floor[owners], floor)
+            found = block.reaching(peaks, self.floor[owners], peaks.size if close else most, turned=turned)
+            if found is not None:
+                break
+        if found is None or len(found.owner) == 0:
             return
-        row, column = rows[found.row], columns[found.column]
-        pairs = Pairs(*((column, row) if turned else (row, column)), found.lower, found.upper)
+        pairs = found._replace(owner=owners[found.owner], target=others[found.target])
+        if gaining is not None:
+            pairs = pairs.where(gaining[pairs.owner])
         if keep is not None:
             pairs = pairs.where(keep(pairs.owner, pairs.target))
         if not self._repeated:
             self._raise(pairs)
-        near = np.flatnonzero(pairs.upper >= self.floor[pairs.owner])
-        self.await_score(pairs.owner[near], pairs.target[near], pairs.upper[near])
-
-    def await_score(self, owner: Positions, target: Positions, upper: Floats) -> None:
-        """Keep pairs, with upper bounds of their cosines, until they are scored."""
+        pairs = pairs.where(pairs.upper >= self.floor[pairs.owner])
         with self._lock:
-            self._waiting.append(Waiting(owner.astype(np.int32), target.astype(np.int32), upper))
-            self._count += len(owner)
+            self._waiting.append(Waiting(pairs.owner.astype(np.int32), pairs.target.astype(np.int32), pairs.upper))
+            self._count += len(pairs.owner)
             if self._count > self._prune_at:
                 # Forget pairs below floors that have risen since; settle the rest where they are too many.
                 waiting = self._joined()
                 if len(waiting.owner) > self._limit:
-                    waiting = self._settle(waiting)
+                    # The best `depth` pairs of each owner, by canonical score.
+                    best = self._best_of(waiting)
+                    self._lower = best.similarities
+                    self.floor = np.maximum(self.floor, self._lower[:, -1])
+                    row, rank = np.nonzero(best.positions >= 0)
+                    ends = (row.astype(np.int32), best.positions[row, rank].astype(np.int32))
+                    waiting = Waiting(*ends, best.similarities[row, rank])
                 self._waiting, self._count = [waiting], len(waiting.owner)
                 self._prune_at = max(self._limit // 2, 2 * self._count)
 
@@ -226,26 +203,14 @@ class NearestLists:
         order = order_of(pair)
         index = order[begins(pair[order])]
         joined = Waiting(joined.owner[index], joined.target[index], joined.upper[index])
-        return joined.where(joined.upper >= self._floor_of(joined)[joined.owner])
-
-    def _floor_of(self, waiting: Waiting) -> Floats:
-        """Floors of all vectors, raised by pairs that wait, none of them twice."""
-        owner = waiting.owner.astype(np.int64)
-        by = by_score(owner, waiting.upper, owner)
+        # Floors of all vectors, raised by pairs that wait, none of them twice.
+        owner = joined.owner.astype(np.int64)
+        by = by_score(owner, joined.upper, owner)
         last = by[ranks(owner[by]) == self._depth - 1]
         floor, owners = self.floor.copy(), owner[last]
         # Within an owner all bounds are as wide, so that lower ones are in the order of upper ones.
-        floor[owners] = np.maximum(floor[owners], waiting.upper[last] - 2 * self._codes.margin[owners])
-        return floor
-
-    def _settle(self, waiting: Waiting) -> Waiting:
-        """The best `depth` pairs of each owner, by canonical score."""
-        found = self._best_of(waiting)
-        self._lower = found.similarities
-        self.floor = np.maximum(self.floor, self._lower[:, -1])
-        owner, rank = np.nonzero(found.positions >= 0)
-        target, score = found.positions[owner, rank], found.similarities[owner, rank]
-        return Waiting(owner.astype(np.int32), target.astype(np.int32), score)
+        floor[owners] = np.maximum(floor[owners], joined.upper[last] - 2 * self._codes.margin[owners])
+        return joined.where(joined.upper >= floor[joined.owner])
 
     def pairs(self) -> tuple[Positions, Positions, Floats]:
         """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
@@ -278,17 +243,6 @@ class NearestLists:
         scores = np.empty(len(pair), dtype=np.float32)
         scores[order] = pair_scores(self._vectors, once >> 32, once & 0xFFFFFFFF, self._threads)[np.cumsum(first) - 1]
         return owner, target, scores
-
-
-def _and_gaining(keep: Keep | None, gaining: Flags | None) -> Keep | None:
-    if gaining is None:
-        return keep
-    return lambda owner, target: gaining[owner] if keep is None else gaining[owner] & keep(owner, target)
-
-
-def crowd(products: int) -> int:
-    """Peaks of so many products that may pass before a block is compared in float32."""
-    return max(1024, products // 64)
 
 
 def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, threads: int = 1) -> Floats:

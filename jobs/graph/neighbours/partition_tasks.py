@@ -43,23 +43,6 @@ class _InFile:
         return vectors
 
 
-def _placed(vectors: VectorsInOrder, at: Positions) -> _InFile | Floats:
-    """Where vectors are; themselves, where that is no whole file."""
-    matrix, rows = _base(vectors, at)
-    if isinstance(matrix, np.memmap) and matrix.filename is not None and matrix.flags.c_contiguous:
-        held = np.frombuffer(getattr(matrix, "_mmap"), np.uint8, 1)  # noqa: B009 - not declared
-        if held.ctypes.data == matrix.ctypes.data and matrix.dtype == np.float32:
-            return _InFile(str(matrix.filename), matrix.shape[1], rows)
-    return np.ascontiguousarray(matrix[rows])
-
-
-def _base(vectors: Vectors, at: Positions) -> tuple[Floats, Positions]:
-    """The matrix that vectors are of, and their rows there."""
-    while isinstance(vectors, VectorsInOrder):
-        at, vectors = vectors.order[at], vectors.matrix
-    return vectors, at
-
-
 @dataclass(frozen=True)
 class PartitionTask:
     """Some partitions and the vectors in them."""
@@ -114,9 +97,16 @@ def join_in_tasks(
 
 
 def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) -> Iterator[PartitionTask]:
-    matrix, _ = _base(vectors, np.arange(0))
+    base: Vectors = vectors
+    places = np.arange(len(vectors))
+    while isinstance(base, VectorsInOrder):
+        places, base = base.order[places], base.matrix
+    matrix, path = base, ""
     if isinstance(matrix, np.memmap):
         matrix.flush()  # Other machines see what has reached the file.
+        if matrix.filename is not None and matrix.flags.c_contiguous and matrix.dtype == np.float32:
+            held = np.frombuffer(getattr(matrix, "_mmap"), np.uint8, 1)  # noqa: B009 - not declared
+            path = str(matrix.filename) if held.ctypes.data == matrix.ctypes.data else ""
     row, partition = members.pairs()
     in_turn = np.argsort(partition, kind="stable")
     row, partition = row[in_turn], partition[in_turn]
@@ -126,7 +116,8 @@ def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) 
         if len(at) == 0:
             continue
         bare = replace(codes, numbers=codes.numbers[:, :0])  # They are made of the vectors anew.
-        chosen = _placed(vectors, at)
+        chosen: _InFile | Floats
+        chosen = _InFile(path, matrix.shape[1], places[at]) if path else matrix[places[at]]
         yield PartitionTask(among, at, codes_at(bare, at), chosen, members.at(at), vectors.order[at], depth)
 
 

@@ -16,10 +16,9 @@ from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
 from quern.jobs.graph.neighbours.gpu import exact_neighbours
-from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import Layout, Neighbourhood, lay_out
 from quern.jobs.graph.neighbours.members import (
-    Fresh,
     Members,
     fresh_since,
     join_partitions,
@@ -29,7 +28,7 @@ from quern.jobs.graph.neighbours.members import (
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, join_all, seek_in_all
 from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
-from quern.jobs.graph.neighbours.ranking import Prints, matches
+from quern.jobs.graph.neighbours.ranking import Flags, Prints, matches
 from quern.jobs.graph.neighbours.threads import on_one_core, run_all
 
 
@@ -86,7 +85,11 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
 
     A GPU compares all with all anew: that takes less than reading what the last night knew.
     """
-    if plan.device != "cpu" or before is None or not _usable(before, vectors, plan):
+    if plan.device != "cpu" or before is None or len(vectors) == 0 or len(before.prints) == 0:
+        return find_neighbours(vectors, prints, plan)
+    # Tonight's lists can be made from those that are as long, of such vectors, found in the same way.
+    same = (before.lists.depth, before.dimension, before.layout is None)
+    if same != (plan.depth, _dimension(vectors), len(vectors) < plan.exact_below):
         return find_neighbours(vectors, prints, plan)
     was = matches(prints, before.prints)
     if (was < 0).mean() > _MOST_CHANGED:
@@ -103,7 +106,12 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     changed = len(fresh.guest) / layout.members.visits
     if changed > _MOST_CHANGED:
         return _find_in_partitions(layout, codes, vectors, prints, plan)
-    lists.remove(_parted(lists, layout.members, fresh))
+    # Neighbours that share no partition with the owner of their list any more: one of the two went elsewhere.
+    left = fresh.left | fresh.moved
+    at = np.flatnonzero(left.take(lists.positions, mode="wrap") | left[:, None])
+    owner, target = at // lists.depth, lists.positions.reshape(-1)[at]
+    at, owner, target = (values[target >= 0] for values in (at, owner, target))
+    lists.remove(at[~layout.members.meet(owner, target)])
     anew = was < 0
     anew[lists.too_short(plan.k)] = True
     lists.empty(np.flatnonzero(anew))
@@ -118,13 +126,6 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     searched = int(anew.sum())
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout, notes)
-
-
-def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
-    """Whether tonight's lists can be made from `before`: they are as long, of such vectors, found in the same way."""
-    if before.lists.depth != plan.depth or len(vectors) == 0 or len(before.prints) == 0:
-        return False
-    return before.dimension == _dimension(vectors) and (before.layout is None) == (len(vectors) < plan.exact_below)
 
 
 def _among_all(lists: NeighbourLists, codes: Codes, vectors: Vectors, new: Flags, plan: Plan) -> int:
@@ -165,15 +166,3 @@ def _strangers(before: Members, was: Positions) -> Keep:
         return strange
 
     return apart
-
-
-def _parted(lists: NeighbourLists, members: Members, fresh: Fresh) -> Positions:
-    """Which neighbours share no partition with the owner of their list any more: one of the two went elsewhere.
-
-    Their places are counted through all lists.
-    """
-    left = fresh.left | fresh.moved
-    at = np.flatnonzero(left.take(lists.positions, mode="wrap") | left[:, None])
-    owner, target = at // lists.depth, lists.positions.reshape(-1)[at]
-    at, owner, target = (values[target >= 0] for values in (at, owner, target))
-    return at[~members.meet(owner, target)]
