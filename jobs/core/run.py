@@ -10,21 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
+from quern.indexes.catalog import Snapshot
 from quern.indexes.memo import Memo, committed_inputs, memo_schema
 from quern.indexes.memo_uses import mark_used, night_of
-from quern.indexes.page_store import Removals
+from quern.indexes.page_store import PageStore, Removals
 from quern.indexes.stage_writers import FolderWriter, StageWriter
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
-from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
 from quern.jobs.core.table_writing import (
-    Bools,
     JobRows,
     Partition,
     RowNotes,
@@ -34,15 +33,11 @@ from quern.jobs.core.table_writing import (
     write_partitions,
     write_rows,
 )
-from quern.jobs.core.work import EnginePool, Ran, Work
+from quern.jobs.core.work import EnginePool, MissingRows, Ran, Work
 from quern.schemas.addresses import Url
 from quern.schemas.digests import Fingerprints
 from quern.schemas.row_digests import joined_fingerprints, row_fingerprints
 from quern.schemas.tables import REJECTS, Table
-
-if TYPE_CHECKING:
-    from quern.indexes.catalog import Snapshot
-    from quern.indexes.page_store import PageStore
 
 log = logging.getLogger(__name__)
 
@@ -233,11 +228,17 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     made, notes = write_table(JobRows(job), done, path, run)
     rejected, kept = record_rejects(job, stage, notes.rejects, run), notes.kept(stage, job.key)
     if not kept.all():
-        lost = _lost_keys(made, ~kept)
+        columns = [batch.column(0) for batch in made.batches([made.table.key[0]])]
+        lost = [str(key) for key in pa.chunked_array(columns).filter(pa.array(~kept)).to_pylist()]
         inputs = input_keys(stage, job.key, notes.keys["input"].to_numpy()[~kept]).to_pylist()
         rows_lost = zip(inputs, lost, strict=True)
         run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
-        made, rejected = _without(made, kept, path), rejected + len(lost)
+        rejected, at = rejected + len(lost), 0
+        with StageWriter(path, made.table) as writer:  # It is written again, as few tables have rows with one key.
+            for batch in made.batches():
+                writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
+                at += batch.num_rows
+        made = writer.stage()
     run.report(job, done.counts(made.rows, rejected), done.started)
     return Made((made,), counts=None, final=notes.final)
 
@@ -271,22 +272,6 @@ def write_table(
 def same_key(table: Table, key: str) -> str:
     """What is told of an input that would make a row with a key that another row has."""
     return f"another row made the same {table.key[0]} {key}"
-
-
-def _lost_keys(made: Stage, lost: Bools) -> list[str]:
-    """The keys of some rows of a table."""
-    columns = [batch.column(0) for batch in made.batches([made.table.key[0]])]
-    return [str(key) for key in pa.chunked_array(columns).filter(pa.array(lost)).to_pylist()]
-
-
-def _without(made: Stage, kept: Bools, path: Path) -> Stage:
-    """The rows of the table at `path` that are `kept`: it is written again, as few tables have rows with one key."""
-    at = 0
-    with StageWriter(path, made.table) as writer:
-        for batch in made.batches():
-            writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
-            at += batch.num_rows
-    return writer.stage()
 
 
 def record_rejects(job: Job, source: Source, rejects: pa.Table, run: Run) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import pyarrow.compute as pc
 
@@ -44,7 +44,10 @@ class Step:
 
     def job(self, settings: Settings) -> Job | TableJob:
         """Its job with these settings."""
-        of = self.of if callable(self.of) else _named(self.of)
+        of = self.of
+        if not callable(of):
+            module, _, name = of.partition(":")
+            of = cast("Callable[..., Job | TableJob]", getattr(import_module(f"quern.jobs.{module}"), name))
         return of(*(getattr(settings, group) for group in self.needs))
 
     def table(self, name: str, settings: Settings) -> Table:
@@ -62,13 +65,6 @@ class Step:
         return "generator" if isinstance(job, Job) and job.by_model else _ENGINES[job.engine]
 
 
-def _named(path: str) -> Callable[..., Job | TableJob]:
-    """What `module:name` names in the rooms of jobs."""
-    module, _, name = path.partition(":")
-    named: Callable[..., Job | TableJob] = getattr(import_module(f"quern.jobs.{module}"), name)
-    return named
-
-
 @dataclass(frozen=True)
 class Finished:
     """A step that was run."""
@@ -81,14 +77,22 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
     """Run a step over those of `tables` that it reads.
 
     A whole-table job is not run where the parent snapshot's step read the same and had the same fingerprint: its
-    tables are taken over. A row-wise one asks the memo for every row.
+    tables are taken over, and its rejects. A row-wise one asks the memo for every row.
     """
     started, reports, asked = time.monotonic(), len(run.reports), len(run.asked)
     job, inputs = step.job(settings), {name: tables[name] for name in step.reads}
     if isinstance(job, Job):
         made = derived(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else "")
+    elif (
+        (before := same_before(step, job, inputs, run)) is not None
+        and run.parent is not None
+        # What the memo keeps for it and is damaged none but the job itself mends.
+        and not any(is_damaged(run.memo / folder) for folder in before.memo)
+    ):
+        repeat_report(before, job, run)
+        made = Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
     else:
-        made = _taken_over(step, job, inputs, run) or run_whole(job, inputs, run)
+        made = run_whole(job, inputs, run)
     named = dict(zip(step.makes, made.stages, strict=True))
     given, out = sum(stage.rows for stage in inputs.values()), sum(stage.rows for stage in made.stages)
     counts: Counts | JobReport = Counts(given, out, reused=0, computed=given, rejected=0)
@@ -126,18 +130,6 @@ def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run
     same = record.reads == {name: stage.digest for name, stage in inputs.items()}
     there = same and all(run.parent.stage(name).as_written() for name in (*step.makes, "rejects"))
     return record if there else None
-
-
-def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made | None:
-    """What the parent snapshot's step made of the same tables in the same way, its rejects with it.
-
-    Not where what the memo keeps for it is damaged, which none but the job itself mends.
-    """
-    record = same_before(step, job, inputs, run)
-    if record is None or run.parent is None or any(is_damaged(run.memo / folder) for folder in record.memo):
-        return None
-    repeat_report(record, job, run)
-    return Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
 
 
 def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:

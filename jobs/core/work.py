@@ -1,4 +1,4 @@
-"""What engines are given to do: a job, and files of the rows that the memo lacks.
+"""What engines are given to do: a job, and files of the rows that the memo lacks, of about one task each.
 
 A worker of an engine reads the rows itself, applies the job and commits the results to the memo. What comes back to
 the driver is one small row per committed part, so its memory does not grow with the corpus.
@@ -9,18 +9,22 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from quern.indexes.memo import commit_part, nest
+from quern.indexes.stage_writers import slices
 from quern.jobs.core.contract import Job, Outcome, Reject
-from quern.jobs.core.missing_rows import INPUT, read_batches
 from quern.schemas.contract.validate import validate
+from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
 
@@ -28,6 +32,8 @@ log = logging.getLogger(__name__)
 
 _Piece = TypeVar("_Piece")
 
+INPUT: Final = "_input"
+_FILE_BYTES = 32 << 20
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
 # How a terminal is told of colours and the like, which Ray puts into its errors.
 _STYLE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
@@ -42,6 +48,62 @@ _FAULTS = (OSError, MemoryError, MachineFaultError)
 
 class EngineError(MachineFaultError):
     """An engine that cannot start or go on; the message says what to do."""
+
+
+class MissingRows:
+    """Writes the rows that the memo lacks to files of about one task each, every content once.
+
+    Holds the fingerprints of the missing rows, about 100 bytes each, to see what repeats. Files begin small,
+    so that a small build uses all cores, and grow with their number, so that a large one has few.
+    """
+
+    def __init__(self, directory: Path, job: Job) -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        self._directory = directory
+        self._job = job
+        self._seen: set[bytes] = set()
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = 0
+        self._pending_bytes = 0
+        self._first_rows = job.task_rows or 64
+        self.files: list[Path] = []
+        self.rows = 0
+        self.schema = pa.schema([])
+
+    def add(self, batch: pa.RecordBatch, prints: Fingerprints, missing: npt.NDArray[np.bool_]) -> None:
+        """Take the rows of `batch` that are `missing` and were not taken before."""
+        self.schema = pa.schema([*batch.schema, pa.field(INPUT, pa.binary(FINGERPRINT_BYTES))])
+        # The first position of each fingerprint that was not taken before.
+        new = {prints[i].tobytes(): int(i) for i in np.flatnonzero(missing)[::-1]}
+        positions = sorted(i for fingerprint, i in new.items() if fingerprint not in self._seen)
+        if not positions:
+            return
+        self._seen.update(new)
+        taken = batch.take(pa.array(positions))
+        column = pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(FINGERPRINT_BYTES), len(positions), [None, pa.py_buffer(prints[positions].tobytes())]
+        )
+        self.rows += len(positions)
+        rows = pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema)
+        for piece in slices(rows, self._first_rows, _FILE_BYTES // 4):
+            self._pending.append(piece)
+            self._pending_rows += piece.num_rows
+            self._pending_bytes += piece.nbytes
+            most = min(self._first_rows << min(len(self.files) // 8, 20), 1 << 16)
+            if self._pending_rows >= most or self._pending_bytes >= _FILE_BYTES:
+                self.close()
+
+    def close(self) -> None:
+        """Write what is pending."""
+        if not self._pending:
+            return
+        path = self._directory / f"{len(self.files):06d}.parquet"
+        # Read once and thrown away: quick beats small, and long texts and bodies make no dictionary.
+        rows = pa.Table.from_batches(self._pending)
+        pq.write_table(rows, path, compression="lz4", use_dictionary=False, write_statistics=False)
+        self.files.append(path)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
 
 
 @dataclass(frozen=True)
@@ -61,10 +123,12 @@ class Work:
 
     def batches(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
         """The rows of `files` with the columns that the job reads and `INPUT`, in batches of one part each."""
-        for batch in read_batches(files, self.task_rows):
-            # Parquet widens some types; the job sees those it was declared with.
-            columns = [batch.column(f.name).cast(f.type) for f in self.schema]
-            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        for path in files:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=self.task_rows):
+                    # Parquet widens some types; the job sees those it was declared with.
+                    columns = [batch.column(f.name).cast(f.type) for f in self.schema]
+                    yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def compute_files(self, files: Sequence[Path]) -> list[pa.RecordBatch]:
         """Apply the job to all rows of `files` in this process; a row of `PART` for each commit."""
@@ -123,10 +187,21 @@ def stopped(engine: str, doing: str, error: Exception) -> EngineError:
 
 
 def in_short(said: str) -> str:
-    """What an engine's error says, without frames and on one line; at most `_LONGEST` characters."""
+    """What an engine's error says, without frames and on one line; at most `_LONGEST` characters.
+
+    That is what was raised, where it tells the frames of a worker's Python or Java too; all where it tells none.
+    """
     plain = _STYLE.sub("", said)
     lost = _LOST.search(plain)
-    raised = _raised(plain) + (f" (on node {lost[1]})" if lost and lost[2] != "driver" else "")
+    _, frames, behind = plain.rpartition('\n  File "')
+    after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()] if frames else []
+    if after:
+        raised = after[0]
+    else:
+        raised = _JAVA_FRAMES.split(_CALLED.sub("", plain, count=1), maxsplit=1)[0]
+        if task := _LOST.search(raised):
+            raised = raised[task.end() :]
+    raised += f" (on node {lost[1]})" if lost and lost[2] != "driver" else ""
     return " ".join("".join(c if c.isprintable() else " " for c in raised).split())[:_LONGEST]
 
 
@@ -149,17 +224,6 @@ def died(engine: str, how: str) -> EngineError:
         f"{engine} stopped: {how}; what was finished is kept and what is published stays: run the same command again, "
         "it goes on from there"
     )
-
-
-def _raised(said: str) -> str:
-    """What was raised, of an error that tells the frames of a worker's Python or Java too; all where it tells none."""
-    _, frames, behind = said.rpartition('\n  File "')
-    after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()] if frames else []
-    if after:
-        return after[0]
-    said = _JAVA_FRAMES.split(_CALLED.sub("", said, count=1), maxsplit=1)[0]
-    lost = _LOST.search(said)
-    return said[lost.end() :] if lost else said
 
 
 class Engine(Protocol):

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from quern.indexes.memo import MemoWriter
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
-from quern.jobs.core.missing_rows import INPUT
-from quern.jobs.core.work import Ran, Work
+from quern.jobs.core.work import INPUT, Ran, Work
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.tasks.conversation import Conversation, Cost, hold, printable
 from quern.jobs.tasks.generators.backends import make_backend
