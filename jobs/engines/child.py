@@ -133,7 +133,12 @@ def results(
             elif kind == "end":
                 del busy[child.connection]
             elif kind == "error":
-                raise _chained(value)
+                for (error, caused), (before, _) in pairwise(value):
+                    if caused:
+                        error.__cause__ = before
+                    else:
+                        error.__context__ = before
+                raise value[0][0]
 
 
 _NONE: Final = object()
@@ -150,8 +155,12 @@ def _received(connection: Connection) -> Any:
 
 def serve(descriptor: int, parent: int) -> None:
     """Run the functions that the parent begins, until it is gone or closes the connection."""
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     connection = Connection(descriptor)
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
 
     def wanted() -> Iterator[Any]:
         while True:
@@ -160,6 +169,7 @@ def serve(descriptor: int, parent: int) -> None:
                 return
             yield from given
 
+    threading.Thread(target=end_with_parent, daemon=True).start()
     _send(connection, ("ready", None))
     while True:
         try:
@@ -172,12 +182,6 @@ def serve(descriptor: int, parent: int) -> None:
             _send(connection, ("error", _chain(error)))
         else:
             _send(connection, ("end", None))
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
 
 
 def _chain(error: BaseException | None) -> list[tuple[BaseException, bool]]:
@@ -197,12 +201,3 @@ def _chain(error: BaseException | None) -> list[tuple[BaseException, bool]]:
     caused = error.__cause__ is not None
     before = None if error.__suppress_context__ else error.__context__
     return [(told, caused), *_chain(error.__cause__ if caused else before)]
-
-
-def _chained(errors: Sequence[tuple[BaseException, bool]]) -> BaseException:
-    for (error, caused), (before, _) in pairwise(errors):
-        if caused:
-            error.__cause__ = before
-        else:
-            error.__context__ = before
-    return errors[0][0]

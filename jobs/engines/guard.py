@@ -58,7 +58,15 @@ def end_marked(folder: str) -> bool:
 
 def _end(number: int, folder: str) -> None:
     """Kill a process and remove what it told of itself, if it still bears the mark: its number may be another's now."""
-    process, handle = Path(f"/proc/{number}"), _handle(number)
+    process = Path(f"/proc/{number}")
+    # Stands for a process and never for another; there is none on some systems (Linux before 5.3, some containers).
+    handle: int | None = None
+    if hasattr(os, "pidfd_open"):
+        try:
+            handle = os.pidfd_open(number)
+        except OSError as error:
+            if error.errno not in (errno.ENOSYS, errno.EPERM):
+                raise
     try:
         if not _bears(process, folder):
             return
@@ -70,30 +78,12 @@ def _end(number: int, folder: str) -> None:
     finally:
         if handle is not None:
             os.close(handle)
-    for path in told:
-        _remove_told(Path(os.fsdecode(path)))
-
-
-def _handle(number: int) -> int | None:
-    """What stands for a process and never for another; None on systems without (Linux before 5.3, some containers)."""
-    if not hasattr(os, "pidfd_open"):
-        return None
-    try:
-        return os.pidfd_open(number)
-    except OSError as error:
-        if error.errno in (errno.ENOSYS, errno.EPERM):
-            return None
-        raise
-
-
-def _remove_told(path: Path) -> None:
-    """Remove the file in which Java says where it listens, and its folder, which is left where it holds anything else.
-
-    Java begins the file as `connection*.info`.
-    """
-    for file in (path, *path.parent.glob("connection*.info")):
-        file.unlink(missing_ok=True)
-    path.parent.rmdir()
+    # The file in which Java says where it listens, which it begins as `connection*.info`, and its folder, which is left
+    # where it holds anything else.
+    for path in (Path(os.fsdecode(name)) for name in told):
+        for file in (path, *path.parent.glob("connection*.info")):
+            file.unlink(missing_ok=True)
+        path.parent.rmdir()
 
 
 def _clear(folder: str, *, keep: bool) -> None:

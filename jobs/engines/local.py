@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 from quern.jobs.core.work import Ran, Work, core_count, died
@@ -33,7 +31,7 @@ class LocalEngine:
 
     def run(self, work: Work) -> Ran:
         """Apply the job file by file."""
-        for _ in self.each(partial(_compute, work), work.files, alone=work.job.engine == "model"):
+        for _ in self.each(work.compute_files, [[file] for file in work.files], alone=work.job.engine == "model"):
             pass
         return Ran(self.name)
 
@@ -76,10 +74,6 @@ class LocalEngine:
         """End the workers."""
         while self._workers:
             self._workers.pop().close()
-
-
-def _compute(work: Work, file: Path) -> None:
-    work.compute_files([file])
 
 
 def _each(items: Iterator[_Item], say: Callable[[_Result], None], function: Callable[[_Item], _Result]) -> None:

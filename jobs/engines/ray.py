@@ -11,6 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,12 +132,18 @@ class RayEngine:
     def free_gpus(self) -> None:
         """End the actors that are kept from call to call, as others need their GPUs."""
         if self._child is not None:
-            for _ in self.call(_end_kept):
+            for _ in self.call(let_go):
                 pass
 
     def _dead(self) -> list[str]:
         """Which processes of a local Ray died."""
-        return [name for name, process in self._vital.items() if not _lives(process)]
+        dead = []
+        for name, process in self._vital.items():
+            with suppress(psutil.NoSuchProcess):
+                if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                    continue
+            dead.append(name)
+        return dead
 
     def start(self) -> None:
         """Start a local Ray, or join the cluster.
@@ -173,17 +180,22 @@ class RayEngine:
             child.begin(_init, options | self._settings.ray_init)
             list(results([child], check=self._until(_NO_ANSWER)))
             if address:
-                self._look_at_nodes(child)
+                with asked(self._folder) as given:
+                    child.begin(_describe, *given)
+                    nodes = list(results([child], check=self._until(_NO_NODE)))
+                    check(describing(*given)(None), nodes, self._folder)
             else:
                 started = {process.name(): process for process in psutil.Process(child.process.pid).children()}
                 self._vital = {name: process for name, process in started.items() if name in _VITAL}
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
-            no_room = self._no_room()
+            # A disk that has no room for the files of a local Ray: Ray tells it as a timeout.
+            full = self._scratch.path if self._scratch and free_bytes(self._scratch.path) < _LEAST_BYTES else None
             if self._child is not None:
                 self._child.close()  # It has not joined: there is nothing to leave in order.
                 self._child = None
             self.close()
-            if no_room is not None:
+            if full is not None:
+                no_room = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(full.parent))
                 raise EngineError("Ray did not start") from no_room
             said = str(getattr(error, "strerror", None) or error)
             alike = f"; {_ALIKE}" if address and not isinstance(error, EngineError) else ""
@@ -192,17 +204,6 @@ class RayEngine:
             self.close()
             raise
         return child
-
-    def _look_at_nodes(self, child: Child) -> None:
-        """See that the nodes can work.
-
-        Raises:
-            EngineError: Some cannot.
-        """
-        with asked(self._folder) as given:
-            child.begin(_describe, *given)
-            nodes = list(results([child], check=self._until(_NO_NODE)))
-            check(describing(*given)(None), nodes, self._folder)
 
     def _until(self, fault: str) -> Callable[[], None]:
         """What raises, once a cluster has had its time to answer."""
@@ -213,12 +214,6 @@ class RayEngine:
                 raise EngineError(f"within {seconds} s (engine.cluster_seconds) {fault}")
 
         return look
-
-    def _no_room(self) -> OSError | None:
-        """The fault of a disk that has no room for the files of a local Ray: Ray tells it as a timeout."""
-        if self._scratch is None or free_bytes(self._scratch.path) >= _LEAST_BYTES:
-            return None
-        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._scratch.path.parent))
 
     def close(self, patience: float = 0.0) -> None:
         """Stop a local Ray, or leave the cluster; its logs stay only where something failed, to say why."""
@@ -231,13 +226,6 @@ class RayEngine:
             if failed:
                 log.warning("engine=ray logs=%s", scratch.path)
             scratch.close(keep=failed)
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _init(_items: object, _say: object, options: dict[str, Any]) -> None:
@@ -293,17 +281,13 @@ def held(key: Mapping[str, object], make: Callable[[], list[Any]]) -> list[Any]:
     return actors
 
 
-def let_go() -> None:
+def let_go(*_: object) -> None:
     """End the actors that are kept, so that others have their GPUs and their memory."""
     import ray
 
     for actor in [actor for actors in _held.values() for actor in actors]:
         ray.kill(actor)
     _held.clear()
-
-
-def _end_kept(_items: object, _say: object) -> None:
-    let_go()
 
 
 def _compute(_items: object, _say: object, work: Work) -> None:
@@ -317,12 +301,24 @@ def _compute(_items: object, _say: object, work: Work) -> None:
     gpus = work.job.gpus
     if gpus and ray.cluster_resources().get("GPU", 0) < gpus:
         raise EngineError(f"the job {work.job.name} is to run on GPUs, and Ray has none; set the device to cpu")
+
+    class Worker:
+        """Applies the job to the files it is named; the model stays loaded between files.
+
+        It carries the work itself, so that a restarted actor has it too, and reads the files itself: what is computed
+        need not pass through the object store.
+        """
+
+        def __call__(self, names: pa.Table) -> pa.Table:
+            files = [Path(name) for name in names["file"].to_pylist()]
+            return pa.Table.from_batches(work.compute_files(files), schema=PART)
+
     # One actor a GPU or a node, as a model uses all cores of its node, and no more than files wait for. One core of a
     # node stays free for what feeds them.
     nodes = [int(cores) for node in ray.nodes() if node["Alive"] and (cores := node["Resources"].get("CPU"))]
     most = len(files) if gpus else min(len(nodes), len(files))
     parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
-        _ray_actor(work),
+        Worker,
         batch_size=1,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most),
@@ -334,23 +330,6 @@ def _compute(_items: object, _say: object, work: Work) -> None:
             pass
     except Exception as error:  # Ray raises many kinds
         raise stopped("Ray", f"the job {work.job.name}", error) from error
-
-
-def _ray_actor(work: Work) -> type:
-    """The class of Ray actors that do `work`; it carries the work itself, so that a restarted actor has it too."""
-
-    class Worker:
-        """Applies the job to the files it is named; the model stays loaded between files.
-
-        It reads the files itself: what is computed need not pass through the object store.
-        """
-
-        def __call__(self, names: pa.Table) -> pa.Table:
-            files = [Path(name) for name in names["file"].to_pylist()]
-            parts = [work.compute(batch) for batch in work.batches(files)]
-            return pa.Table.from_batches(parts, schema=PART)
-
-    return Worker
 
 
 def _each(items: Iterator[tuple[Any, int]], say: Callable[[Any], None], function: Callable[[Any], Any]) -> None:

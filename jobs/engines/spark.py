@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import shutil
 import subprocess
@@ -131,33 +132,27 @@ class SparkEngine:
         """Start the session, and wait until it can be used.
 
         Raises:
-            EngineError: It cannot start.
+            EngineError: It cannot start, or a cluster's time is over.
         """
         self.begin()
         if self._starting is not None:
-            self._wait(self._starting)
+            # A cluster has its time from when Java runs here.
+            seconds, began = self._settings.cluster_seconds, math.inf
+            while not self._starting.wait(0.1):
+                # Another thread may be about to import the module, which then has no such class yet.
+                context = getattr(sys.modules.get("pyspark.core.context"), "SparkContext", None)
+                if on_cluster(self._settings) and context is not None and context._gateway is not None:
+                    began = min(began, time.monotonic())
+                if time.monotonic() - began > seconds:
+                    said = f"within {seconds} s (engine.cluster_seconds) {self._doing}"
+                    self.close()
+                    raise did_not_start("Spark", said, self._settings.spark_master)
             self._starting = None
         if self._failed is not None:
             failed, self._failed = self._failed, None
             if isinstance(failed, EngineError | MissingExtraError):
                 raise failed
             raise did_not_start("Spark", str(failed), self._settings.spark_master) from failed
-
-    def _wait(self, ended: threading.Event) -> None:
-        """Wait until the session has started or failed; a cluster has its time from when Java runs here.
-
-        Raises:
-            EngineError: The time is over.
-        """
-        seconds, began = self._settings.cluster_seconds, None
-        while not ended.wait(0.1):
-            if began is None and on_cluster(self._settings) and _java_runs():
-                began = time.monotonic()
-            if began is not None and time.monotonic() - began > seconds:
-                doing = self._doing
-                self.close()
-                said = f"within {seconds} s (engine.cluster_seconds) {doing}"
-                raise did_not_start("Spark", said, self._settings.spark_master)
 
     def session(self) -> Any:
         """The Spark session, for work that needs a shuffle.
@@ -236,13 +231,6 @@ class SparkEngine:
 def on_cluster(settings: EngineSettings) -> bool:
     """Whether Spark is to run on other machines than this."""
     return bool(settings.spark_master) and not settings.spark_master.startswith("local")
-
-
-def _java_runs() -> bool:
-    """Whether Spark's Java process of this one has come so far that it can be asked."""
-    # Another thread may be about to import the module, which then has no such class yet.
-    context = getattr(sys.modules.get("pyspark.core.context"), "SparkContext", None)
-    return context is not None and context._gateway is not None
 
 
 def _said(error: Exception) -> Exception:
@@ -355,11 +343,7 @@ def _end_java() -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             if "pyspark-shell" in child.cmdline():
                 child.kill()
-                _gone(child)
-
-
-def _gone(child: psutil.Process) -> None:
-    """Wait until a process that was killed writes no more; its status is left to be collected by who started it."""
-    until = time.monotonic() + 5  # Seconds for a process that was killed to be gone.
-    while child.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
-        time.sleep(0.01)
+                # Until it writes no more, for seconds; its status is left to be collected by who started it.
+                until = time.monotonic() + 5
+                while child.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
+                    time.sleep(0.01)
