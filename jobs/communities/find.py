@@ -1,4 +1,4 @@
-"""The communities of the graph, each with its most central sentences: what `communities` is made of.
+"""The table `communities`: communities of the graph, their most central sentences, and what these are about.
 
 Central is, as in MEAD (Radev et al. 2004), what is near the mean of the community's chunks, by the vector of the node
 whose answer it is, what stands early in its document, and no heading or cell. Of such sentences each is kept that is
@@ -13,9 +13,9 @@ a sixteenth of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +28,14 @@ from quern.indexes.keys import positions_among, positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, similarities, vector_matrix
 from quern.jobs.communities.quotes import NEW, marginal, quotes, weights
+from quern.jobs.communities.tasks import Quote, QuotesInput, Summary, numbered, summary_task
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.queries.rules.units import STOP_WORDS
+from quern.jobs.tasks.table import TaskJob
+from quern.jobs.tasks.task import Task
 from quern.schemas.digests import settings_digest, text_digest
-from quern.schemas.settings import CommunitySettings
+from quern.schemas.settings import CommunitySettings, GeneratorSettings
 from quern.schemas.tables import COMMUNITIES, Table
 
 if TYPE_CHECKING:
@@ -81,12 +84,12 @@ class FindCommunities(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The communities of `nodes` and `edges`, with sentences of `chunks` that the answers of `queries` quote."""
         with run.scratch(BARE_COMMUNITIES) as writer:
-            if inputs["nodes"].rows:
-                self._write(inputs, writer.add)
+            for row in self._rows(inputs) if inputs["nodes"].rows else ():
+                writer.add(row)
         made = writer.stage()
         return Made((made,), Counts(inputs["chunks"].rows, made.rows, 0, inputs["chunks"].rows, 0))
 
-    def _write(self, inputs: Mapping[str, Stage], add: Callable[[Mapping[str, Any]], None]) -> None:
+    def _rows(self, inputs: Mapping[str, Stage]) -> Iterator[dict[str, Any]]:
         members = read_members(_Tables(inputs))
         times = read_columns(inputs["chunks"], ["chunk_id", "published_at"]).sort_by("chunk_id")["published_at"]
         published = times.combine_chunks()
@@ -109,7 +112,7 @@ class FindCommunities(TableJob):
                     "sentences": sentences.of(group, self.settings.sentences),
                 }
                 # What all chunks have changes with each of them, and is no reason to ask a model again.
-                add({**row, "digest": settings_digest(row), "keywords": keywords.of(group.chunks)})
+                yield {**row, "digest": settings_digest(row), "keywords": keywords.of(group.chunks)}
 
     def _groups(self, inputs: Mapping[str, Stage], members: Members) -> Iterator[_Group]:
         """The communities, coarsest level first, the largest first; what is not divided is of its first level alone."""
@@ -232,3 +235,56 @@ class _Tables:
     def table(self, name: str) -> Stage:
         """The table `name`."""
         return self.stages[name]
+
+
+@dataclass(frozen=True)
+class SummariseCommunities(TaskJob[QuotesInput, Summary]):
+    """Title and summary of each community."""
+
+    settings: CommunitySettings = field(default_factory=CommunitySettings)  # How long summaries are.
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What writes them.
+
+    name: ClassVar[str] = "communities"
+    version: ClassVar[int] = 1
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = tuple(BARE_COMMUNITIES.schema.names)
+    key: ClassVar[str] = "community_id"
+    makes: ClassVar[Table] = COMMUNITIES
+    known_by: ClassVar[tuple[str, ...]] = ("community_id", "digest")
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """By rule also the keywords, which titles are made of; a model has no use for them, and its rows have none."""
+        return self.known_by if self.by_model else (*self.known_by, "keywords")
+
+    @property
+    def task(self) -> Task[QuotesInput, Summary]:
+        """Summarising with these settings."""
+        return summary_task(self.settings.summary)
+
+    def configuration(self) -> Mapping[str, object]:
+        """How long summaries are, and what writes them."""
+        return {"summary": self.settings.summary, **super().configuration()}
+
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[QuotesInput]:
+        """The central sentences of each community."""
+        return [
+            QuotesInput(
+                tuple(Quote(s["text"], s["title"], s["published_at"]) for s in row["sentences"]),
+                most=self.settings.summary,
+                keywords=tuple(row["keywords"]),
+            )
+            for row in rows
+        ]
+
+    def made(self, row: Mapping[str, Any], output: Summary) -> list[dict[str, object]]:
+        """The row with its title and summary."""
+        by = self.generator.of(self.task.name).kind
+        keywords = [] if self.by_model else row["keywords"]
+        stated = {"title": output.title, "summary": numbered(output.sentences), "by": by}
+        return [{**row, "keywords": keywords, **stated}]
+
+
+def summarise_communities(settings: CommunitySettings, generator: GeneratorSettings) -> SummariseCommunities:
+    """The job with these settings: by the rule, unless a model is wanted for communities too."""
+    return SummariseCommunities(settings, generator if settings.by_model else GeneratorSettings())

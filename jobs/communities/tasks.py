@@ -1,5 +1,4 @@
-"""The table `communities`, and the tasks over sentences of communities: to summarise one, which the table is made by,
-to note what bears on a question, to answer from notes.
+"""The tasks over sentences of communities: to summarise one, to note what bears on a question, to answer from notes.
 
 Each is given numbered sentences and returns statements, every one with the numbers that it rests on. By rule these are
 the sentences themselves, in the order in which they were chosen. Source: From Local to Global (arXiv 2404.16130),
@@ -9,24 +8,19 @@ sections 3.1.5 and 3.1.6, whose map and reduce steps these are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.communities.find import BARE_COMMUNITIES
 from quern.jobs.reasoning.answering.draft import MOST_SOURCES, Statement, statement
 from quern.jobs.reasoning.answering.grounds import missing
 from quern.jobs.tasks.prompts import quoted
-from quern.jobs.tasks.table import TaskJob
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.names import chinese_names, names
-from quern.schemas.contract.table import Table
-from quern.schemas.settings import CommunitySettings, GeneratorSettings
-from quern.schemas.tables import COMMUNITIES
 from quern.schemas.words.terms import search_terms
 
 _LONGEST: Final = 400  # Characters of a sentence in a prompt.
@@ -216,56 +210,3 @@ def overview_task(most: int) -> Task[QuotesInput, Notes]:
 def numbered(stated: Sequence[Statement]) -> list[dict[str, object]]:
     """Statements as a table has them."""
     return [{"text": one.text, "rests_on": one.rests_on} for one in stated]
-
-
-@dataclass(frozen=True)
-class SummariseCommunities(TaskJob[QuotesInput, Summary]):
-    """Title and summary of each community."""
-
-    settings: CommunitySettings = field(default_factory=CommunitySettings)  # How long summaries are.
-    generator: GeneratorSettings = field(default_factory=GeneratorSettings)  # What writes them.
-
-    name: ClassVar[str] = "communities"
-    version: ClassVar[int] = 1
-    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
-    reads: ClassVar[tuple[str, ...]] = tuple(BARE_COMMUNITIES.schema.names)
-    key: ClassVar[str] = "community_id"
-    makes: ClassVar[Table] = COMMUNITIES
-    known_by: ClassVar[tuple[str, ...]] = ("community_id", "digest")
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """By rule also the keywords, which titles are made of; a model has no use for them, and its rows have none."""
-        return self.known_by if self.by_model else (*self.known_by, "keywords")
-
-    @property
-    def task(self) -> Task[QuotesInput, Summary]:
-        """Summarising with these settings."""
-        return summary_task(self.settings.summary)
-
-    def configuration(self) -> Mapping[str, object]:
-        """How long summaries are, and what writes them."""
-        return {"summary": self.settings.summary, **super().configuration()}
-
-    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[QuotesInput]:
-        """The central sentences of each community."""
-        return [
-            QuotesInput(
-                tuple(Quote(s["text"], s["title"], s["published_at"]) for s in row["sentences"]),
-                most=self.settings.summary,
-                keywords=tuple(row["keywords"]),
-            )
-            for row in rows
-        ]
-
-    def made(self, row: Mapping[str, Any], output: Summary) -> list[dict[str, object]]:
-        """The row with its title and summary."""
-        by = self.generator.of(self.task.name).kind
-        keywords = [] if self.by_model else row["keywords"]
-        stated = {"title": output.title, "summary": numbered(output.sentences), "by": by}
-        return [{**row, "keywords": keywords, **stated}]
-
-
-def summarise_communities(settings: CommunitySettings, generator: GeneratorSettings) -> SummariseCommunities:
-    """The job with these settings: by the rule, unless a model is wanted for communities too."""
-    return SummariseCommunities(settings, generator if settings.by_model else GeneratorSettings())

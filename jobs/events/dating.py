@@ -69,10 +69,14 @@ def own_dating(said: str, times: Sequence[When], published: date | None) -> Dati
             if clause is not None and word_count(said[: clause.start()]) > 1:
                 continue
         later = published is not None and days.from_day > published
-        if later and not ahead and when.open and (days := _year_before(days)) is not None:
+        if later and not ahead and when.open:
             # A year that the text leaves open is then the last one, not the next.
-            later, value = False, of_days(days.from_day, days.to_day)
-        elif days is None or (later and not ahead and _NUMBER.search(when.text)):
+            try:
+                first, last = (day.replace(year=day.year - 1) for day in (days.from_day, days.to_day))
+            except ValueError:  # 29 February.
+                continue
+            days, later, value = Period(first, last, days.precision), False, of_days(first, last)
+        elif later and not ahead and _NUMBER.search(when.text):
             continue
         found.append((later, bool(when.signal), exactness(days), when.start, value))
     if not found:
@@ -136,12 +140,3 @@ def news_day(own: Dating, published: date | None) -> Dating | None:
     if published is None or days is None or own.expected or days.precision != "day":
         return None
     return own if timedelta(0) <= published - days.from_day <= _WEEK else None
-
-
-def _year_before(days: Period) -> Period | None:
-    """The same days a year earlier; None where that year lacks one of them."""
-    try:
-        first, last = (day.replace(year=day.year - 1) for day in (days.from_day, days.to_day))
-    except ValueError:  # 29 February.
-        return None
-    return Period(first, last, days.precision)

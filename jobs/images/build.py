@@ -53,7 +53,13 @@ class BuildImages(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The images of `documents`, in their order."""
         (documents,) = inputs.values()
-        repeated = self._repeated(documents)
+        # Uses of an image by a site that are the site's own: by so many of its documents.
+        uses = array("q")
+        for batch in documents.batches(["site", "images", "duplicate_of"]):
+            for row in _own(batch).select(["site", "images"]).to_pylist():
+                uses.extend({_use(row["site"], image["url"]) for image in row["images"]})
+        keys, times = np.unique(np.asarray(uses, dtype=np.int64), return_counts=True)
+        repeated = frozenset(keys[times >= self.settings.repeated].tolist()) - {0}
         known = _Known(self.of_last_night(IMAGES.name, run) if documents.rows else None)
         computed = 0
         out: Counter[str] = Counter()
@@ -76,15 +82,6 @@ class BuildImages(TableJob):
         made = writer.stage()
         notes = {f"out_{rule}": n for rule, n in sorted(out.items())}
         return Made((made,), Counts(documents.rows, made.rows, made.rows - computed, computed, 0, notes=notes))
-
-    def _repeated(self, documents: Stage) -> frozenset[int]:
-        """Uses of an image by a site that are the site's own: by so many of its documents."""
-        uses = array("q")
-        for batch in documents.batches(["site", "images", "duplicate_of"]):
-            for row in _own(batch).select(["site", "images"]).to_pylist():
-                uses.extend({_use(row["site"], image["url"]) for image in row["images"]})
-        keys, times = np.unique(np.asarray(uses, dtype=np.int64), return_counts=True)
-        return frozenset(keys[times >= self.settings.repeated].tolist()) - {0}
 
     def _rows(self, document: Row, repeated: list[bool], digest: str) -> list[Row]:
         lines = Lines(document["text"])

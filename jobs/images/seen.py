@@ -45,6 +45,8 @@ class Clip:
 
     def likeness(self, texts: Sequence[str], pictures: Sequence[bytes | None]) -> npt.NDArray[np.float64]:
         """Likeness of texts and pictures, shape (texts, pictures), in [0, 1]; NaN where there is no picture."""
+        from PIL import Image
+
         alike = np.full((len(texts), len(pictures)), np.nan)
         there = [n for n, picture in enumerate(pictures) if picture is not None]
         if texts and there:
@@ -52,19 +54,15 @@ class Clip:
             limits = {"padding": True, "truncation": True, "max_length": most}
             given = self._processor(text=list(texts), return_tensors="pt", **limits)
             said = self._directions(self._model.get_text_features, given)
-            cosines = said @ self._pictures([pictures[n] or b"" for n in there]).T
+            found = []
+            for start in range(0, len(there), _AT_ONCE):
+                bodies = [io.BytesIO(pictures[n] or b"") for n in there[start : start + _AT_ONCE]]
+                some = [Image.open(body, formats=("JPEG",)) for body in bodies]
+                shown = self._processor(images=some, return_tensors="pt")
+                found.append(self._directions(self._model.get_image_features, shown))
+            cosines = said @ np.concatenate(found).T
             alike[:, there] = np.clip((cosines - _NOTHING) / (_ALL - _NOTHING), 0.0, 1.0)
         return alike
-
-    def _pictures(self, pictures: Sequence[bytes]) -> npt.NDArray[np.float64]:
-        from PIL import Image
-
-        found = []
-        for start in range(0, len(pictures), _AT_ONCE):
-            some = [Image.open(io.BytesIO(jpeg), formats=("JPEG",)) for jpeg in pictures[start : start + _AT_ONCE]]
-            given = self._processor(images=some, return_tensors="pt")
-            found.append(self._directions(self._model.get_image_features, given))
-        return np.concatenate(found)
 
     def _directions(self, of: Any, given: Any) -> npt.NDArray[np.float64]:
         import torch

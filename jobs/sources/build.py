@@ -8,18 +8,17 @@ the others are titles and names read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
-import pyarrow.compute as pc
-
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import documents_of
+from quern.jobs.graph.mentions import document_of
 from quern.jobs.text.names import name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings
@@ -79,7 +78,16 @@ class BuildSources(TableJob):
         sites = read_sites(inputs)
         digests = {site: known.digest() for site, known in sites.items()}
         changed = {site for site, digest in digests.items() if before.get(site, {}).get("digest") != digest}
-        about = self._topics(inputs, changed)
+        # Titles and names of the sites that changed.
+        names, words = ({site: Counter[str]() for site in changed} for _ in range(2))
+        site_of = {}
+        for row in _rows(inputs["documents"], ["doc_id", "site", "title"]) if changed else ():
+            if row["site"] in changed:
+                site_of[row["doc_id"]] = row["site"]
+                words[row["site"]].update(title_words(row["title"] or ""))
+        for entities, documents in _events(inputs["events"]) if changed else ():
+            for site in {site_of[document] for document in documents if document in site_of}:
+                names[site].update(set(entities))
         with run.writer(SOURCES) as writer:
             for site in sorted(sites):
                 if site not in changed:
@@ -91,7 +99,7 @@ class BuildSources(TableJob):
                         "site": site,
                         "name": _commonest(known.names),
                         "home_url": known.home_url(site),
-                        "topics": about[site],
+                        "topics": topics(names[site], words[site], self.settings.topics),
                         "documents": known.documents,
                         "evidence": known.evidence,
                         "reachable_at": known.reachable_at,
@@ -100,22 +108,6 @@ class BuildSources(TableJob):
                 )
         counts = Counts(inputs["documents"].rows, len(sites), len(sites) - len(changed), len(changed), 0)
         return Made((writer.stage(),), counts)
-
-    def _topics(self, inputs: Mapping[str, Stage], changed: Collection[str]) -> dict[str, list[str]]:
-        """The topics of the sites that changed."""
-        names: dict[str, Counter[str]] = {site: Counter() for site in changed}
-        words: dict[str, Counter[str]] = {site: Counter() for site in changed}
-        if not changed:
-            return {}
-        site_of = {}
-        for row in _rows(inputs["documents"], ["doc_id", "site", "title"]):
-            if row["site"] in words:
-                site_of[row["doc_id"]] = row["site"]
-                words[row["site"]].update(title_words(row["title"] or ""))
-        for entities, documents in _events(inputs["events"]):
-            for site in {site_of[document] for document in documents if document in site_of}:
-                names[site].update(set(entities))
-        return {site: topics(names[site], words[site], self.settings.topics) for site in changed}
 
 
 def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
@@ -134,9 +126,11 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
         if origin := origin_of(row["url"] or ""):
             site.origins[origin] += 1
         site_of[row["doc_id"]] = site_of_page[row["page_url"]] = site
-    for document, count in _nodes(inputs["nodes"]).items():
-        if (known := site_of.get(document)) is not None:
-            known.evidence += count
+    for batch in inputs["nodes"].batches(["chunk_id"]):
+        counts = document_of(batch.column(0)).value_counts()
+        for document, count in zip(*(counts.field(name).to_pylist() for name in ("values", "counts")), strict=True):
+            if (known := site_of.get(document)) is not None:
+                known.evidence += count
     for entities, documents in _events(inputs["events"]):
         owners = {id(one): one for document in documents if (one := site_of.get(document)) is not None}
         for owner in owners.values():
@@ -163,17 +157,6 @@ def host_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
-
-
-def _nodes(nodes: Stage) -> Counter[str]:
-    """Nodes of each document."""
-    found: Counter[str] = Counter()
-    for batch in nodes.batches(["chunk_id"]):
-        # The key of a chunk is its document's, a hyphen and a number.
-        documents = pc.replace_substring_regex(batch.column(0), r"-[^-]*$", "")
-        counts = documents.value_counts()
-        found.update(dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)))
-    return found
 
 
 def _events(events: Stage) -> Iterator[tuple[list[str], list[str]]]:

@@ -43,6 +43,10 @@ class Verdict(BaseModel):
         """`1 + P(yes)`, or `1 - P(no)`."""
         return 1.0 + self.probability if self.answers else 1.0 - self.probability
 
+    def weighed(self, yes: float) -> Verdict:
+        """The same with the probability `yes` that the evidence answers."""
+        return Verdict(answers=self.answers, probability=yes if self.answers else 1.0 - yes)
+
 
 @dataclass(frozen=True)
 class Weighed:
@@ -147,8 +151,4 @@ def verdict(weighed: Weighed) -> Verdict:
     return Verdict(answers=yes >= 0.5, probability=max(yes, 1.0 - yes))
 
 
-def _weighed(said: Verdict, yes: float) -> Verdict:
-    return Verdict(answers=said.answers, probability=yes if said.answers else 1.0 - yes)
-
-
-SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict, weigh=("answers", _weighed))
+SCORE: Final = Task("source_score", 1, SCORE_PROMPT, Verdict, verdict, weigh=("answers", Verdict.weighed))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from statistics import median_low
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
@@ -67,6 +67,17 @@ class Event:
     entities: tuple[str, ...]  # Whom it names.
     chunk_id: str  # Chunk whose report was kept.
     documents: tuple[str, ...]  # Document of each report.
+
+    @classmethod
+    def read(cls, events: Stage) -> list[Event]:
+        """The events in the order of their keys, so that equal tables give equal timelines."""
+        columns = ["event_id", "from_day", "to_day", "precision", "title", "entities", "chunk_id"]
+        found = []
+        for batch in events.batches([*columns, "sources"]):
+            rows = batch.select(columns).to_pylist()
+            for row, documents in zip(rows, documents_of(batch.column("sources")), strict=True):
+                found.append(cls(**row | {"entities": tuple(row["entities"]), "documents": tuple(documents)}))
+        return sorted(found, key=lambda event: event.event_id)
 
     @property
     def place(self) -> tuple[datetime, datetime, str]:
@@ -125,29 +136,32 @@ class BuildTimelines(TableJob):
             for topic in self._topics(inputs):
                 known = before.get(topic.timeline_id)
                 same = known is not None and known["digest"] == topic.digest
-                writer.add(known if same and known else self._row(topic))
                 written, computed = written + 1, computed + (not same)
+                if same and known:
+                    writer.add(known)
+                    continue
+                events, titles = topic.events, [event.title for event in topic.events]
+                named = [name for event in events for name in event.entities]
+                words = keywords(named, titles, topic.name, self.settings.keywords)
+                unit = granularity([e.from_day.date() for e in events], [e.precision for e in events])
+                writer.add(
+                    {
+                        "timeline_id": topic.timeline_id,
+                        "kind": topic.kind,
+                        # Keywords stand for a community's name.
+                        "topic": topic.name or ", ".join(words[:3]) or titles[0],
+                        "keywords": words,
+                        "granularity": unit,
+                        "from_day": events[0].from_day,
+                        "to_day": max(event.to_day for event in events),
+                        "event_count": len(events),
+                        "event_ids": [event.event_id for event in events],
+                        "titles": titles,
+                        "digest": topic.digest,
+                    }
+                )
         counts = Counts(inputs["events"].rows, written, written - computed, computed, 0)
         return Made((writer.stage(),), counts)
-
-    def _row(self, topic: Topic) -> dict[str, Any]:
-        events, most = topic.events, self.settings.keywords
-        titles = [event.title for event in events]
-        named = [name for event in events for name in event.entities]
-        words = keywords(named, titles, topic.name, most)
-        return {
-            "timeline_id": topic.timeline_id,
-            "kind": topic.kind,
-            "topic": topic.name or ", ".join(words[:3]) or titles[0],  # Keywords that stand for a community's name.
-            "keywords": words,
-            "granularity": granularity([e.from_day.date() for e in events], [e.precision for e in events]),
-            "from_day": events[0].from_day,
-            "to_day": max(event.to_day for event in events),
-            "event_count": len(events),
-            "event_ids": [event.event_id for event in events],
-            "titles": titles,
-            "digest": topic.digest,
-        }
 
     def _topics(self, inputs: Mapping[str, Stage]) -> Iterator[Topic]:
         """All topics with events enough, each kind in the order of its keys."""
@@ -168,7 +182,7 @@ class BuildTimelines(TableJob):
         }
         entities, chunks, sites = (defaultdict[str, list[Event]](list) for _ in range(3))
         forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for event in _read(inputs["events"]):
+        for event in Event.read(inputs["events"]):
             keys = {key: name for name in reversed(event.entities) if (key := name_key(name))}
             for key, name in keys.items():
                 entities[key].append(event)
@@ -193,14 +207,3 @@ class BuildTimelines(TableJob):
                 : self.settings.most
             ]
         yield Topic(kind, key, name, tuple(sorted(events, key=lambda e: e.place)))
-
-
-def _read(events: Stage) -> list[Event]:
-    """The events in the order of their keys, so that equal tables give equal timelines."""
-    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities", "chunk_id"]
-    found = []
-    for batch in events.batches([*columns, "sources"]):
-        rows = batch.select(columns).to_pylist()
-        for row, documents in zip(rows, documents_of(batch.column("sources")), strict=True):
-            found.append(Event(**row | {"entities": tuple(row["entities"]), "documents": tuple(documents)}))
-    return sorted(found, key=lambda event: event.event_id)

@@ -143,7 +143,13 @@ class Names:
     def mentions(self, told: Sequence[Told]) -> Iterator[Mention]:
         """The names in the triplets of one document."""
         keys = {key for one in told for name in (one.subject, one.object_name) if name and (key := name_key(name))}
-        longer = _ending(keys)
+        # Key to the one longer key that ends with it, where there is one only, and the shorter is no place behind `of`.
+        ends: defaultdict[str, set[str]] = defaultdict(set)
+        for key in keys:
+            words = key.split()
+            for n in range(1, len(words)) if len(words) <= 4 and "of" not in words else ():
+                ends[" ".join(words[n:])].add(key)
+        longer = {short: next(iter(found)) for short, found in ends.items() if len(found) == 1}
         stands_for = {key: self._aliases.get(longer.get(key, key), longer.get(key, key)) for key in keys}
         for one in told:
             for name in dict.fromkeys((one.subject, one.object_name)):
@@ -185,17 +191,6 @@ def folded(mentions: Iterable[Mention]) -> dict[Known, Folded]:
         if one.kind:
             entity.kinds[one.kind] += 1
     return found
-
-
-def _ending(keys: Iterable[str]) -> dict[str, str]:
-    """Key to the one longer key that ends with it, where there is one only, and the shorter is no place behind `of`."""
-    longer: defaultdict[str, set[str]] = defaultdict(set)
-    for key in keys:
-        words = key.split()
-        if len(words) <= 4 and "of" not in words:
-            for n in range(1, len(words)):
-                longer[" ".join(words[n:])].add(key)
-    return {short: next(iter(found)) for short, found in longer.items() if len(found) == 1}
 
 
 def _aliases(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:

@@ -109,7 +109,7 @@ STEPS: Final = (
     ),
     Step(
         "communities",
-        "communities.tasks:summarise_communities",
+        "communities.find:summarise_communities",
         needs=("communities", "generator"),
         reads=("bare_communities",),
         makes=("communities",),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.jobs.communities.tasks import SummariseCommunities
+from quern.jobs.communities.find import SummariseCommunities
 from quern.schemas.settings import GeneratorSettings
 from tests.conftest import build_here
 
