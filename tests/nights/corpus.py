@@ -98,8 +98,9 @@ class Corpus:
             sentences = (f"{title.partition(' and ')[0]} is also known as {title.split()[0]} the Elder.", *sentences)
         return Page(f"{self.random.choice(_SITES)}/p{self._numbers}.html", title, sentences)
 
-    def _any(self) -> Page | None:
-        return self.random.choice([*self.pages.values()]) if self.pages else None
+    def _any(self) -> Page:
+        """A page; there is one always, as the last is never removed."""
+        return self.random.choice([*self.pages.values()])
 
     def add(self) -> str:
         """A new page."""
@@ -115,23 +116,16 @@ class Corpus:
 
     def edit(self) -> str:
         """A sentence of a page or document becomes another."""
-        where = self.random.choice([w for w in (self.pages, self.documents) if w] or [self.pages])
-        if not where:
-            return self.add()
+        where = self.random.choice((self.pages, self.documents))
         key = self.random.choice([*where])
-        where[key] = self._edited(where[key])
-        return f"edit {key}"
-
-    def _edited(self, page: Page) -> Page:
-        sentences = list(page.sentences)
+        sentences = list(where[key].sentences)
         sentences[self.random.randrange(len(sentences))] = self._drawn().sentences[-1]
-        return replace(page, sentences=tuple(sentences))
+        where[key] = replace(where[key], sentences=tuple(sentences))
+        return f"edit {key}"
 
     def retitle(self) -> str:
         """A page gets another title, sometimes that of another page."""
         page, other = self._any(), self._any()
-        if page is None or other is None:
-            return self.add()
         title = other.title if self.random.random() < 0.5 else self._drawn().title
         self.pages[page.path] = replace(page, title=title)
         return f"retitle {page.path}"
@@ -148,8 +142,6 @@ class Corpus:
     def move(self) -> str:
         """A page's file, and so its address, gets another name, on the same site or another."""
         page = self._any()
-        if page is None:
-            return self.add()
         del self.pages[page.path]
         moved = replace(page, path=self._drawn().path)
         self.pages[moved.path] = moved
@@ -158,8 +150,6 @@ class Corpus:
     def duplicate(self) -> str:
         """A page is copied to another address."""
         page = self._any()
-        if page is None:
-            return self.add()
         copied = replace(page, path=self._drawn().path)
         self.pages[copied.path] = copied
         return f"duplicate {page.path} as {copied.path}"
@@ -167,8 +157,6 @@ class Corpus:
     def duplicate_nearly(self) -> str:
         """A page is copied to another address, with one word of it another."""
         page = self._any()
-        if page is None:
-            return self.add()
         first, *others = page.sentences
         copied = replace(page, path=self._drawn().path, sentences=(f"Yesterday {first}", *others))
         self.pages[copied.path] = copied
@@ -179,8 +167,6 @@ class Corpus:
         titles = [page.title for page in self.pages.values()]
         copies = [page for page in self.pages.values() if titles.count(page.title) > 1]
         page = self.random.choice(copies) if copies else self._any()
-        if page is None:
-            return self.add()
         drawn = self._drawn()
         self.pages[page.path] = replace(page, title=drawn.title, sentences=drawn.sentences)
         return f"tell apart {page.path}"
@@ -188,8 +174,6 @@ class Corpus:
     def claim_address(self) -> str:
         """A page says that its address is another's, or no longer says so."""
         page, other = self._any(), self._any()
-        if page is None or other is None:
-            return self.add()
         claimed = "" if page.canonical else f"https://{other.path}"
         self.pages[page.path] = replace(page, canonical=claimed)
         return f"claim {page.path} {claimed}"

@@ -1,3 +1,5 @@
+"""What a model finds in chunks: the rows that its reply can show, of events and of triplets."""
+
 from __future__ import annotations
 
 import json
@@ -7,32 +9,64 @@ from typing import Any
 
 import pytest
 
-from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.events.find import find_events
-from quern.schemas.settings import EventSettings, GeneratorSettings
-from quern.schemas.tables import CHUNKS, Table
+from quern.jobs.triplets.find import find_triplets
+from quern.schemas.settings import EventSettings, GeneratorSettings, TripletSettings
+from quern.schemas.tables import CHUNKS
+from tests.conftest import Staged
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Endpoint, Said
 
 TEXT = "The ferry struck a dredger on 2 March 2024. Divers have looked at the hull."
+EVENTS = [
+    {"sentence": 1, "date": "2024-03-02", "title": "A ferry strikes a dredger", "entities": ["Lady Orrin"]},
+    {"sentence": 2, "date": "1999-01-01", "title": "Divers look at it", "entities": []},
+]
+TRIPLETS = [
+    {"sentence": 1, "subject": "The ferry", "relation": "struck", "object": "a dredger"},
+    {"sentence": 2, "subject": "Divers", "relation": "mended", "object": "the hull"},
+]
 
 
-def test_a_model_finds_the_events_that_its_reply_can_show(
-    run: Run, staged: Callable[[Table, list[dict[str, Any]]], Stage], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("find", "settings", "said", "expected", "span"),
+    [
+        (
+            find_events,
+            EventSettings,
+            {"events": EVENTS},
+            {"timex": "2024-03-02", "title": "A ferry strikes a dredger", "entities": ["Lady Orrin"]},
+            ("start", "end", "summary"),
+        ),
+        (
+            find_triplets,
+            TripletSettings,
+            {"triplets": TRIPLETS},
+            {"subject": "The ferry", "relation": "struck", "object": "a dredger"},
+            ("object_start", "object_end", "object"),
+        ),
+    ],
+)
+def test_a_model_finds_what_its_reply_can_show(
+    find: Callable[..., Any],
+    settings: Callable[..., Any],
+    said: dict[str, Any],
+    expected: dict[str, Any],
+    span: tuple[str, str, str],
+    run: Run,
+    staged: Staged,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    told = [
-        {"sentence": 1, "date": "2024-03-02", "title": "A ferry strikes a dredger", "entities": ["Lady Orrin"]},
-        {"sentence": 2, "date": "1999-01-01", "title": "Divers look at it", "entities": []},
-    ]
     chunk = {"chunk_id": "d-0", "doc_id": "d", "text": TEXT, "start": 7, "end": 7 + len(TEXT), "token_count": 20}
     row = {**chunk, "terms": "", "title": "Fog", "published_at": datetime(2024, 3, 5, tzinfo=UTC), "utc_offset": None}
     chunks = staged(CHUNKS.without("vector"), [row])
-    with Endpoint(lambda *_: Said(json.dumps({"events": told}))).running() as endpoint:
+    with Endpoint(lambda *_: Said(json.dumps(said))).running() as endpoint:
         generator = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, retries=0)
-        made = derive(find_events(EventSettings(by_model=True), generator), chunks, run, scratch="found")
-    assert find_events(EventSettings(), generator).by_model is False, "by rule unless a model is wanted for events"
-    ((event,),) = (batch.to_pylist() for batch in made.batches())
-    assert (event["timex"], event["title"], event["entities"]) == ("2024-03-02", told[0]["title"], ["Lady Orrin"])
-    assert TEXT[event["start"] - 7 : event["end"] - 7] == event["summary"]
+        made = derive(find(settings(by_model=True), generator), chunks, run, scratch="found")
+    assert find(settings(), generator).by_model is False, "by rule unless a model is wanted"
+    ((found,),) = (batch.to_pylist() for batch in made.batches())
+    assert {name: found[name] for name in expected} == expected
+    start, end, text = span
+    assert TEXT[found[start] - 7 : found[end] - 7] == found[text]
     assert run.reports[-1].rejected == 1

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,25 +19,30 @@ def test_a_value_means_the_days_that_it_was_written_of(first: date, length: int)
     assert (days.from_day, days.to_day) == (first, last)
 
 
-def test_units_of_the_calendar_have_short_values() -> None:
-    values = ["2024-03-02", "2024-W09", "2024-03", "2024-Q1", "2024-SP", "2024-WI", "2024-H2", "2024", "198X"]
-    for value in values:
-        days = period(value)
-        assert days is not None
-        assert of_days(days.from_day, days.to_day) == value
+@pytest.mark.parametrize(
+    "value", ["2024-03-02", "2024-W09", "2024-03", "2024-Q1", "2024-SP", "2024-WI", "2024-H2", "2024", "198X"]
+)
+def test_units_of_the_calendar_have_short_values(value: str) -> None:
+    days = period(value)
+    assert days is not None
+    assert of_days(days.from_day, days.to_day) == value
 
 
-def test_what_is_in_no_calendar_is_no_value() -> None:
-    for value in ("2024-02-30", "2024-13", "0000", "2024-W54", "2024-3-2", "", "soon", "2024/2023", "9999-12-32"):
-        assert period(value) is None
-    assert period("9999") is not None
+# The Sunday of the last week of 9999 is in no calendar.
+@pytest.mark.parametrize(
+    "value",
+    [
+        *"2024-02-30 2024-13 0000 2024-W54 2024-3-2 soon 2024/2023 9999-12-32 2024/2025/2026 9999-W52".split(),
+        "",
+        pytest.param("/" * 5000, id="slashes"),
+    ],
+)
+def test_what_is_in_no_calendar_is_no_value(value: str) -> None:
+    assert period(value) is None
 
 
-def test_a_value_at_the_end_of_the_calendar_or_of_many_slashes_ends_nothing() -> None:
-    assert period("9999-W52") is None  # Its Sunday is in no calendar.
-    assert period("/" * 5000) is None
-    assert period("2024/2025/2026") is None
-    for value in ("9999", "9999-12", "9999-Q4", "999X"):
-        days = period(value)
-        assert days is not None
-        assert days.to_day == date.max
+@pytest.mark.parametrize("value", ["9999", "9999-12", "9999-Q4", "999X"])
+def test_a_value_at_the_end_of_the_calendar_ends_there(value: str) -> None:
+    days = period(value)
+    assert days is not None
+    assert days.to_day == date.max

@@ -45,21 +45,26 @@ def filtered(chunks: Stage, pairs: Stage, settings: FilterSettings, run: Run) ->
     return queries, nodes
 
 
-def embedded(chunks: Stage, run: Run) -> Stage:
-    (made,) = run_whole(embedded_chunks(EmbedSettings(), NormaliseSettings()), {"bare_chunks": chunks}, run).stages
-    return made
+Asked = dict[str, list[tuple[str, str]]]
+"""Questions and answers of each chunk."""
+
+
+def tables(run: Run, staged: Staged, texts: dict[str, str], asked: Asked) -> tuple[Stage, Stage]:
+    """Chunks with vectors, and pairs."""
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
+    rows = [{"chunk_id": c, "doc_id": c[:-2], "text": t, "end": len(t), **common} for c, t in texts.items()]
+    pairs = [
+        {"query_id": f"{c}-{m}", "chunk_id": c, "question": q, "answer": a}
+        for c, of_chunk in asked.items()
+        for m, (q, a) in enumerate(of_chunk)
+    ]
+    bare = staged(CHUNKS.without("vector"), rows)
+    (chunks,) = run_whole(embedded_chunks(EmbedSettings(), NormaliseSettings()), {"bare_chunks": bare}, run).stages
+    return chunks, staged(QUERIES.without("similarity", "kept"), pairs)
 
 
 def build(run: Run, staged: Staged, settings: FilterSettings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
-    rows = [{"chunk_id": c, "doc_id": c[0], "text": t, "end": len(t), **common} for c, t in TEXTS.items()]
-    chunks = embedded(staged(CHUNKS.without("vector"), rows), run)
-    pairs = [
-        {"query_id": f"{c}-{m}", "chunk_id": c, "question": q, "answer": a}
-        for c, asked in QUESTIONS.items()
-        for m, (q, a) in enumerate(asked)
-    ]
-    queries, nodes = filtered(chunks, staged(QUERIES.without("similarity", "kept"), pairs), settings, run)
+    queries, nodes = filtered(*tables(run, staged, TEXTS, QUESTIONS), settings, run)
     return ([r for b in s.batches() for r in b.to_pylist()] for s in (queries, nodes))  # type: ignore[return-value]
 
 
@@ -87,32 +92,22 @@ def test_a_pair_is_scored_by_the_cosine_of_question_and_answer_with_its_chunk(ru
 
 
 def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run, staged: Staged) -> None:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
-    rows = [{"chunk_id": c, "doc_id": c, "text": c, "end": 1, **common} for c in "abcd"]
-    pairs = [
-        {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in "abcd" for m in "01"
-    ]
-    chunks = embedded(staged(CHUNKS.without("vector"), [r for r in rows if r["chunk_id"] not in "ac"]), run)
-    raw = staged(QUERIES.without("similarity", "kept"), pairs)
-    queries, nodes = filtered(chunks, raw, FilterSettings(alpha=1.0), run)
-    assert [q for b in queries.batches(["chunk_id"]) for q in b.column(0).to_pylist()] == ["b", "b", "d", "d"]
+    asked = {f"{c}-0": [(f"{c}?", m) for m in "01"] for c in "abcd"}
+    chunks, pairs = tables(run, staged, {f"{c}-0": c for c in "bd"}, asked)
+    queries, nodes = filtered(chunks, pairs, FilterSettings(alpha=1.0), run)
+    assert [q for b in queries.batches(["chunk_id"]) for q in b.column(0).to_pylist()] == ["b-0"] * 2 + ["d-0"] * 2
     assert nodes.rows == 4
     assert run.reports[-1].rejected == 4
     run.rejects.close()
     rejects = [r for b in run.rejects.stage().batches() for r in b.to_pylist()]
-    assert {(r["key"], r["reason"]) for r in rejects} == {(f"{c}-{m}", "chunk_missing") for c in "ac" for m in "01"}
+    assert {(r["key"], r["reason"]) for r in rejects} == {(f"{c}-0-{m}", "chunk_missing") for c in "ac" for m in "01"}
 
 
 def test_a_long_document_has_no_more_nodes_than_it_may_and_each_of_its_chunks_as_many(run: Run, staged: Staged) -> None:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     keys = [f"long-{n}" for n in range(3)] + ["short-0"]
-    rows = [{"chunk_id": c, "doc_id": c[:-2], "text": c, "end": 1, **common} for c in keys]
-    pairs = [
-        {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in keys for m in range(4)
-    ]
-    chunks = embedded(staged(CHUNKS.without("vector"), rows), run)
+    asked = {c: [(f"{c}?", f"{m}") for m in range(4)] for c in keys}
     settings = FilterSettings(alpha=1.0, most_of_document=7)
-    _, nodes = filtered(chunks, staged(QUERIES.without("similarity", "kept"), pairs), settings, run)
+    _, nodes = filtered(*tables(run, staged, {c: c for c in keys}, asked), settings, run)
     kept = [c for b in nodes.batches(["chunk_id"]) for c in b.column(0).to_pylist()]
     assert {c: kept.count(c) for c in keys} == {"long-0": 2, "long-1": 2, "long-2": 2, "short-0": 4}
 

@@ -48,29 +48,17 @@ def test_each_node_is_joined_to_its_nearest_in_order(run: Run, staged: Staged) -
     assert edges(run, staged, FAN, k=2) == {"a": ["b", "c"], "b": ["c", "a"], "c": ["d", "b"], "d": ["c", "b"]}
 
 
-def test_equal_texts_are_ordered_by_key(run: Run, staged: Staged) -> None:
-    same = {key: [0.6, 0.8] for key in ("z", "x", "y", "w")}
-    assert edges(run, staged, same, k=2) == {"w": ["x", "y"], "x": ["w", "y"], "y": ["w", "x"], "z": ["w", "x"]}
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_fewer_nodes_than_k_are_joined_to_all_others(run: Run, staged: Staged, count: int) -> None:
     few = dict(list(FAN.items())[:count])
     assert edges(run, staged, few) == {key: [o for o in few if o != key] for key in few if count > 1}
 
 
-def test_the_order_of_rows_changes_no_edge(run: Run, staged: Staged) -> None:
-    rng = np.random.default_rng(5)
-    vectors = {f"n{i:03}": rng.standard_normal(2).tolist() for i in range(200)}
-    shuffled = dict(sorted(vectors.items(), key=lambda _: rng.random()))
-    assert edges(run, staged, vectors) == edges(run, staged, shuffled)
-
-
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_many_equal_texts_are_linked_as_a_full_sort_would(run: Run, staged: Staged, k: int) -> None:
     rng = np.random.default_rng(k)
     pool = rng.standard_normal((6, 2))
-    vectors = {f"n{i:03}": pool[rng.integers(6)].tolist() for i in range(80)}
+    vectors = {f"n{i:03}": pool[rng.integers(6)].tolist() for i in rng.permutation(80).tolist()}
     rows = nodes(vectors)
     keys = sorted(vectors)
     matrix = np.array([next(r["vector"] for r in rows if r["query_id"] == key) for key in keys], dtype=np.float32)

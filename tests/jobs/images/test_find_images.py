@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from itertools import count
-from typing import Any
 
 from lxml.html import document_fromstring
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run, run_whole
+from quern.jobs.core.run import Run
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.images import article_images
 from quern.jobs.images.build import BuildImages
@@ -19,6 +15,7 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import ImageRuleSettings
 from quern.schemas.tables import DOCUMENTS
 from tests.conftest import Staged
+from tests.jobs.nights_of_a_job import Nights, rows_of
 
 FOG = "The ferry Lady Orrin struck the dredger Marl Hopper in thick fog on Saturday morning."
 COURT = "A court fined the owners of the ferry on Tuesday, and the captain of the dredger was cleared of all blame."
@@ -39,16 +36,6 @@ def page(number: int, fate: str = COURT) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Tonight(BuildImages):
-    """The job on the night after `published` was made."""
-
-    published: Stage | None = None
-
-    def of_last_night(self, table: str, run: Run) -> Stage | None:
-        return self.published
-
-
 def documents(pages: dict[int, str], stage: Staged) -> Stage:
     """The documents of pages of one site."""
     rows = []
@@ -57,10 +44,6 @@ def documents(pages: dict[int, str], stage: Staged) -> Stage:
         said = {"text": found["text"], "images": found["images"], "digest": text_digest(None, found["text"])}
         rows.append({"doc_id": f"d{number}", "site": "c.example", "page_url": f"https://c.example/{number}"} | said)
     return stage(DOCUMENTS, rows)
-
-
-def rows(stage: Stage) -> list[dict[str, Any]]:
-    return [row for batch in stage.batches() for row in batch.to_pylist()]
 
 
 def test_a_page_tells_of_an_image_where_it_stands_how_large_it_is_and_where_it_leads() -> None:
@@ -101,18 +84,12 @@ def test_a_box_of_captions_is_read_once_however_many_images_it_holds() -> None:
 def test_images_stand_by_their_paragraph_and_a_night_computes_those_of_changed_documents_alone(
     run: Run, staged: Staged
 ) -> None:
-    def made(given: Stage, published: Stage | None = None) -> Made:
-        # A stage is a file of the run, and each night has a run of its own.
-        tonight = replace(run, stages=run.stages / str(next(nights)))
-        tonight.stages.mkdir(parents=True)
-        return run_whole(Tonight(ImageRuleSettings(), published), {"documents": given}, tonight)
-
-    nights = count()
+    nights = Nights(BuildImages(ImageRuleSettings()), run)
     pages = {number: page(number) for number in range(6)}
     given = documents(pages, staged)
-    first = made(given)
-    texts = {row["doc_id"]: row["text"] for row in rows(given)}
-    found = rows(first.stages[0])
+    first = nights.made({"documents": given})
+    texts = {row["doc_id"]: row["text"] for row in rows_of(given)}
+    found = rows_of(first.stages[0])
     assert len(found) == 12
     for row in found:
         text = texts[row["doc_id"]][row["start"] : row["end"]]
@@ -122,6 +99,6 @@ def test_images_stand_by_their_paragraph_and_a_night_computes_those_of_changed_d
 
     pages[3] = page(3, fate="Nobody was fined, though the court sat for three whole weeks in the old town hall.")
     given = documents(pages, staged)
-    night, whole = made(given, first.stages[0]), made(given)
+    night, whole = (nights.made({"documents": given}, known) for known in (first.stages[0], None))
     assert night.counts.computed == 2
-    assert rows(night.stages[0]) == rows(whole.stages[0]) != found
+    assert rows_of(night.stages[0]) == rows_of(whole.stages[0]) != found

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any, NamedTuple
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run, run_whole
+from quern.jobs.core.run import Run
 from quern.jobs.sources.build import BuildSources
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings
 from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES
 from tests.conftest import Staged
+from tests.jobs.nights_of_a_job import Nights, rows_of
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -50,16 +49,6 @@ NIGHTS = [
 ]
 
 
-@dataclass(frozen=True)
-class Tonight(BuildSources):
-    """The job on the night after `published` was made."""
-
-    published: Stage | None = None
-
-    def of_last_night(self, table: str, run: Run) -> Stage | None:
-        return self.published
-
-
 def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("documents", "nodes", "events", "pages")}
     for key, doc in docs.items():
@@ -89,24 +78,19 @@ def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
 def test_a_night_makes_what_a_full_run_makes_and_reads_anew_the_sites_that_changed_alone(
     run: Run, staged: Staged
 ) -> None:
-    nights = count()
+    nights = Nights(BuildSources(SourceSettings()), run)
 
     def made(docs: dict[str, Doc], published: Stage | None = None) -> Made:
-        tonight = replace(run, stages=run.stages / str(next(nights)))
-        tonight.stages.mkdir(parents=True)
-        return run_whole(Tonight(SourceSettings(), published), given(docs, staged), tonight)
-
-    def rows(made: Made) -> list[dict[str, Any]]:
-        return [row for batch in made.stages[0].batches() for row in batch.to_pylist()]
+        return nights.made(given(docs, staged), published)
 
     first = made(DAY)
-    by_site = {row["site"]: row for row in rows(first)}
+    by_site = {row["site"]: row for row in rows_of(first)}
     assert by_site["a.example"]["topics"][0] == "Lady Orrin"
     assert by_site["A key, of no host"]["topics"] == []
     assert len(by_site) == 4
     for docs in NIGHTS:
         night, whole = made(docs, first.stages[0]), made(dict(reversed(docs.items())))
-        assert rows(night) == rows(whole) != rows(first)
+        assert rows_of(night) == rows_of(whole) != rows_of(first)
         assert night.counts.computed <= 1
     edited = made(DAY | {"a1": DAY["a1"]._replace(text="Another text, under the same title.")}, first.stages[0])
-    assert (rows(edited), edited.counts.computed) == (rows(first), 0)
+    assert (rows_of(edited), edited.counts.computed) == (rows_of(first), 0)

@@ -11,16 +11,18 @@ FIRST = date(2024, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("days", "precision", "unit"),
-    [(5, "day", "day"), (100, "day", "week"), (400, "day", "month"), (2000, "day", "quarter"), (9000, "day", "year")],
+    ("days", "precisions", "unit"),
+    [
+        *((days, ["day"] * 2, unit) for days, unit in [(5, "day"), (100, "week"), (400, "month"), (2000, "quarter")]),
+        (9000, ["day"] * 2, "year"),
+        (0, ["year", "year", "day"], "year"),
+        (0, ["year", "day"], "day"),
+    ],
 )
-def test_the_spread_of_events_chooses_the_unit(days: int, precision: str, unit: str) -> None:
-    assert granularity([FIRST, FIRST + timedelta(days)], [precision] * 2) == unit
-
-
-def test_the_unit_is_no_finer_than_half_of_the_dates() -> None:
-    assert granularity([FIRST, FIRST], ["year", "year", "day"]) == "year"
-    assert granularity([FIRST, FIRST], ["year", "day"]) == "day"
+def test_the_unit_is_as_the_spread_of_events_and_no_finer_than_half_of_the_dates(
+    days: int, precisions: list[str], unit: str
+) -> None:
+    assert granularity([FIRST, FIRST + timedelta(days)], precisions) == unit
 
 
 def test_names_are_compared_without_titles_and_legal_forms() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import count
-from typing import Any
-
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made
-from quern.jobs.core.run import Run, run_whole
+from quern.jobs.core.run import Run
 from quern.jobs.triplets.entities import FoldEntities
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import DOCUMENTS, TRIPLETS
 from tests.conftest import Staged
+from tests.jobs.nights_of_a_job import Nights, rows_of
 
 Told = dict[str, tuple[str | None, str, str, str]]
 """Document to its title, and the subject, relation and object that it states."""
@@ -31,16 +28,6 @@ NEXT: Told = {
 }
 
 
-@dataclass(frozen=True)
-class Tonight(FoldEntities):
-    """The job on the night after `published` was made."""
-
-    published: Stage | None = None
-
-    def of_last_night(self, table: str, run: Run) -> Stage | None:
-        return self.published
-
-
 def given(told: Told, stage: Staged) -> dict[str, Stage]:
     documents, triplets = [], []
     for doc, (title, subject, relation, value) in told.items():
@@ -54,24 +41,19 @@ def given(told: Told, stage: Staged) -> dict[str, Stage]:
 
 
 def test_a_night_makes_what_a_full_run_makes_and_no_key_or_bad_address_names_anything(run: Run, staged: Staged) -> None:
-    nights = count()
+    nights = Nights(FoldEntities(), run)
 
     def made(told: Told, published: Stage | None = None) -> Made:
-        tonight = replace(run, stages=run.stages / str(next(nights)))
-        tonight.stages.mkdir(parents=True)
-        return run_whole(Tonight(published), given(told, staged), tonight)
-
-    def rows(made: Made) -> list[dict[str, Any]]:
-        return [row for batch in made.stages[0].batches() for row in batch.to_pylist()]
+        return nights.made(given(told, staged), published)
 
     first = made(DAY)
-    forms = {row["name"]: row["forms"] for row in rows(first)}
+    forms = {row["name"]: row["forms"] for row in rows_of(first)}
     assert forms["Lady Orrin"] == ["Lady Orrin", "The Lady Orrin"]
     assert forms["Lorcan Tighe"] == ["Lorcan Tighe"]
     night, whole = made(NEXT, first.stages[0]), made(NEXT)
-    assert rows(night) == rows(whole) != rows(first)
+    assert rows_of(night) == rows_of(whole) != rows_of(first)
     backwards = made(dict(reversed(NEXT.items())))
-    assert rows(backwards) == rows(whole)
+    assert rows_of(backwards) == rows_of(whole)
     same = made(DAY, first.stages[0])
     assert same.counts.computed == 0
-    assert 0 < night.counts.computed <= len(rows(night))
+    assert 0 < night.counts.computed <= len(rows_of(night))
