@@ -236,7 +236,7 @@ class Block:
     def reaching(self, peaks: Numbers, floor: Floats, most: int, *, turned: bool) -> Pairs | None:
         """Rows and columns, or `turned`, that may reach the floors of the former; None if more than `most` peaks do."""
         margin = self.column_margin if turned else self.row_margin
-        threshold = (floor.astype(np.float64) - margin) / self.unit
+        threshold: Numbers = (floor.astype(np.float64) - margin) / self.unit
         if self.products.dtype == np.int32:
             threshold = np.maximum(np.floor(threshold), _LOWEST + 1).astype(np.int32)
         else:
