@@ -39,20 +39,22 @@ class Citations:
 
     def all(self) -> list[Citation]:
         """The citations in the order of their numbers."""
-        return [self._citation(number, sentence) for sentence, number in self._numbers.items()]
-
-    def _citation(self, number: int, sentence: int) -> Citation:
-        at, start, end = self._given.sentences[sentence - 1]
-        hit = self._hits[at]
-        source = {name: getattr(hit, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
-        return Citation(
-            number=number,
-            start=hit.start + start,
-            end=hit.start + end,
-            quote=hit.text[start:end],
-            page=hit.page_at(hit.start + start),
-            **source,
-        )
+        citations = []
+        for sentence, number in self._numbers.items():
+            at, start, end = self._given.sentences[sentence - 1]
+            hit = self._hits[at]
+            source = {name: getattr(hit, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
+            citations.append(
+                Citation(
+                    number=number,
+                    start=hit.start + start,
+                    end=hit.start + end,
+                    quote=hit.text[start:end],
+                    page=hit.page_at(hit.start + start),
+                    **source,
+                )
+            )
+        return citations
 
 
 def sentences_of(draft: Draft, citations: Citations) -> list[Sentence]:

@@ -18,7 +18,7 @@ from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
-from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs, says_something
+from quern.jobs.reasoning.citing.inputs import citing_inputs, says_something
 from quern.jobs.reasoning.citing.search import repeated_sources
 from quern.jobs.reasoning.citing.task import Cited, citing_task, how_cited, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
@@ -111,7 +111,7 @@ class Concluder:
         def judge(places: Sequence[int]) -> list[Conclusion]:
             now = [drafted[n] for n in places]
             judgements = judged([d.given for d in now], [d.draft for d in now], self._settings.answer)
-            return [_concluded(j) for j in judgements]
+            return [Conclusion(probability=j.probability, reason=j.reason, detail=j.detail) for j in judgements]
 
         return [c.judgement for c in self._reasoner.kept(step, [d.identity for d in drafted], judge)]
 
@@ -124,66 +124,47 @@ class Concluder:
         settings = self._settings
         if settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
             return self._fresh(drafted)
-        told = [
+        chosen = [
             settings.answer.model_dump(mode="json"),
             settings.align.model_dump(mode="json"),
             how_cited(settings.cite),
         ]
-        step = Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), told])
-
-        def conclude(places: Sequence[int]) -> list[Conclusion]:
-            return self._fresh([drafted[n] for n in places])
-
-        return self._reasoner.kept(step, [d.identity for d in drafted], conclude)
+        step = Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), chosen])
+        identities = [d.identity for d in drafted]
+        return self._reasoner.kept(step, identities, lambda places: self._fresh([drafted[n] for n in places]))
 
     def _fresh(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
-        given = [d.given for d in drafted]
-        judgements = judged(given, [d.draft for d in drafted], self._settings.answer, whole=True)
+        settings, inputs = self._settings, [d.given for d in drafted]
+        judgements = judged(inputs, [d.draft for d in drafted], settings.answer, whole=True)
         drafts = [Draft(sentences=[]) if j.refused else d.draft for d, j in zip(drafted, judgements, strict=True)]
-        told = [timeline(g) if draft.sentences else [] for g, draft in zip(given, drafts, strict=True)]
-        rows = zip(given, judgements, self._cited(given, drafts), self._aligned(given), told, strict=True)
-        return [
-            _concluded(j, [s.rests_on for s in cited.sentences], found, events).model_copy(
-                update={"kind": kind_of(one)}
-            )
-            for one, j, cited, found, events in rows
-        ]
-
-    def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts with the sentences of the evidence that support each of theirs.
-
-        A line that a sentence repeats whole, as a table's row is that is shown with its headers, supports it.
-        """
         asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
         cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
-        outputs = [[self._or_repeated(one, next(cited).output) for one in of_draft] for of_draft in asked]
-        return [recited(d, of_draft) for d, of_draft in zip(drafts, outputs, strict=True)]
-
-    @staticmethod
-    def _or_repeated(given: CitingInput, found: Cited) -> Cited:
-        return found if found.sources else Cited(sources=repeated_sources(given))
-
-    def _aligned(self, inputs: Sequence[AnswerInput]) -> list[list[Alignment]]:
-        """The alignment of each question with the best of its evidence."""
-        settings = self._settings.align
-        best = [[AlignInput(parsed(g.question), e) for e in g.evidence[: settings.hits]] for g in inputs]
-        every = [one for of in best for one in of]
-        outputs = [d.output for d in self._reasoner.run(align_task(), every)] if settings.model else map(aligned, every)
-        one_by_one = iter(outputs)
-        return [[next(one_by_one) for _ in of] for of in best]
-
-
-def _concluded(
-    judgement: Judgement,
-    cited: Sequence[Sequence[int]] = (),
-    aligned: Sequence[Alignment] = (),
-    told: Sequence[ToldEvent] = (),
-) -> Conclusion:
-    return Conclusion(
-        probability=judgement.probability,
-        reason=judgement.reason,
-        detail=judgement.detail,
-        cited=[[*numbers] for numbers in cited],
-        aligned=[*aligned],
-        told=[Told(evidence=t.evidence, event_id=t.event.event_id, number=t.number, covered=t.covered) for t in told],
-    )
+        best = [[AlignInput(parsed(g.question), e) for e in g.evidence[: settings.align.hits]] for g in inputs]
+        every = [one for of_question in best for one in of_question]
+        by_model = settings.align.model
+        alignments = iter(
+            [d.output for d in self._reasoner.run(align_task(), every)] if by_model else map(aligned, every)
+        )
+        conclusions = []
+        for given, judgement, draft, of_draft, hits in zip(inputs, judgements, drafts, asked, best, strict=True):
+            sources = []
+            for one in of_draft:
+                output = next(cited).output
+                # A line that a sentence repeats whole, as a table's row that is shown with its headers, supports it.
+                sources.append(output if output.sources else Cited(sources=repeated_sources(one)))
+            events = timeline(given) if draft.sentences else []
+            conclusions.append(
+                Conclusion(
+                    probability=judgement.probability,
+                    reason=judgement.reason,
+                    detail=judgement.detail,
+                    kind=kind_of(given),
+                    cited=[[*sentence.rests_on] for sentence in recited(draft, sources).sentences],
+                    aligned=[next(alignments) for _ in hits],
+                    told=[
+                        Told(evidence=e.evidence, event_id=e.event.event_id, number=e.number, covered=e.covered)
+                        for e in events
+                    ],
+                )
+            )
+        return conclusions

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from quern.pipelines.answers.questions import problem_of
 from quern.schemas.answers import Answer
 from quern.schemas.digests import text_digest
 from quern.schemas.errors import QuernError
@@ -58,9 +59,24 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
                 yield _only(after, new=True)
                 continue
             before.seek(at)
-            change = _change(Answer.model_validate_json(before.readline()), after)
-            if change:
-                yield change
+            known = Answer.model_validate_json(before.readline())
+            asked_otherwise = known.question != after.question
+            if asked_otherwise or known.answer != after.answer:
+                old_evidence, new_evidence = _evidence(known), _evidence(after)
+                cited = {c.url or c.doc_id for a in (known, after) for c in a.citations}
+                every = dict.fromkeys([*new_evidence, *old_evidence])
+                changed = [p for p in every if old_evidence.get(p) != new_evidence.get(p)]
+                pages = tuple(
+                    PageChange(
+                        page,
+                        "new" if page not in old_evidence else "gone" if page not in new_evidence else "changed",
+                        page in cited,
+                    )
+                    for page in sorted(changed, key=lambda p: p not in cited)
+                )
+                why: Literal["evidence", "question", "settings"] = "evidence" if pages else "settings"
+                why = "question" if asked_otherwise else why
+                yield AnswerChange(after.query_id, after.question, known.answer, after.answer, pages, why)
         for at in place.values():
             before.seek(at)
             yield _only(Answer.model_validate_json(before.readline()), new=False)
@@ -75,9 +91,7 @@ def _answers(folder: Path) -> Iterator[tuple[int, Answer]]:
                 try:
                     yield at, Answer.model_validate_json(line)
                 except ValidationError as error:
-                    first = error.errors()[0]
-                    field = ".".join(map(str, first["loc"])) or "the line"
-                    raise DifferenceError(f"{path}:{number}: {field}: {first['msg'].lower()}") from None
+                    raise DifferenceError(f"{path}:{number}: {problem_of(error)}") from None
                 at += len(line)
     except OSError as error:
         raise DifferenceError(
@@ -88,25 +102,6 @@ def _answers(folder: Path) -> Iterator[tuple[int, Answer]]:
 def _only(answer: Answer, *, new: bool) -> AnswerChange:
     before, after = (None, answer.answer) if new else (answer.answer, None)
     return AnswerChange(answer.query_id, answer.question, before, after, (), "question")
-
-
-def _change(before: Answer, after: Answer) -> AnswerChange | None:
-    if before.answer == after.answer and before.question == after.question:
-        return None
-    pages = tuple(_pages(before, after))
-    why: Literal["evidence", "question", "settings"] = (
-        "question" if before.question != after.question else "evidence" if pages else "settings"
-    )
-    return AnswerChange(after.query_id, after.question, before.answer, after.answer, pages, why)
-
-
-def _pages(before: Answer, after: Answer) -> Iterator[PageChange]:
-    """Pages that are evidence of one answer only, or say other words in the other."""
-    old, new = _evidence(before), _evidence(after)
-    cited = {c.url or c.doc_id for a in (before, after) for c in a.citations}
-    changed = [p for p in dict.fromkeys([*new, *old]) if old.get(p) != new.get(p)]
-    for page in sorted(changed, key=lambda p: p not in cited):
-        yield PageChange(page, "new" if page not in old else "gone" if page not in new else "changed", page in cited)
 
 
 def _evidence(answer: Answer) -> dict[str, frozenset[str]]:

@@ -1,7 +1,11 @@
-"""Answers as files: a row of Parquet, a line of JSON, a row of CSV and a section of the report each, as they come."""
+"""Answers as files: a row of Parquet, a line of JSON, a row of CSV and a section of the report each, as they come.
+
+The CSV is one that Excel, LibreOffice and pandas open, and of which no cell is a formula.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +18,54 @@ import pyarrow.parquet as pq
 
 from quern.indexes.storage import abandon
 from quern.pipelines.answers.questions import QuestionReject
-from quern.pipelines.answers.views.images import Pictures
+from quern.pipelines.answers.views.passages import Pictures
 from quern.pipelines.answers.views.report import write_report
-from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
-from quern.schemas.answers import ANSWERS, Answer
+from quern.pipelines.answers.views.words import reason_of
+from quern.schemas.answers import ANSWERS, Answer, cited
+from quern.schemas.words.lines import one_line
 
 _KINDS = ("jsonl", "csv", "parquet")
+# UTF-8 with a byte-order mark, without which Excel reads the code page of the machine.
+_ENCODING = "utf-8-sig"
+# What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), in full width too.
+_FORMULA = tuple("=+-@\t\r＝＋－＠")
+
+COLUMNS = (
+    "query_id", "question", "found", "answer", "text", "probability", "reason", "type", "expected", "kind", "asked",
+    "notes", "as_of", "sub_questions", "sources", "quotes", "recipe", "by",
+)  # fmt: skip
+"""`answer` is the short answer, `text` the whole one; what is several in one cell is on a line each."""
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(filter(None, map(one_line, texts)))
+
+
+def row(answer: Answer) -> list[str]:
+    """The cells of an answer, in the order of `COLUMNS`."""
+    sources = {c.doc_id: c.url or c.title or c.doc_id for c in answer.citations}
+    cells = [
+        one_line(answer.query_id),
+        one_line(answer.question),
+        "yes" if answer.found else "no",
+        one_line(answer.short or ""),
+        one_line(answer.answer),
+        f"{answer.probability:.3f}",
+        reason_of(answer) or "",
+        one_line(answer.type or ""),
+        one_line(answer.expected or ""),
+        one_line(answer.kind),
+        one_line(answer.asked or ""),
+        _lines(answer.notes),
+        answer.as_of.isoformat() if answer.as_of else "",
+        _lines(f"{s.number}. {s.question} {s.answer or '-'} {cited(s.citations)}" for s in answer.sub_questions),
+        _lines(sources.values()),
+        _lines(f"[{c.number}] {c.quote}" + (f" (page {c.page})" if c.page else "") for c in answer.citations),
+        one_line(answer.recipe),
+        one_line(answer.by),
+    ]
+    # An apostrophe stands before what would start a formula.
+    return [f"'{text}" if text.startswith(_FORMULA) else text for text in cells]
 
 
 class _AnswerFiles:
@@ -29,8 +75,9 @@ class _AnswerFiles:
         self._directory = directory
         self._pending: list[Answer] = []
         self._lines: TextIO = self._temporary("jsonl").open("w", encoding="utf-8")
-        self._table: TextIO = self._temporary("csv").open("w", encoding=ENCODING, newline="")
-        self._sheet = Sheet(self._table)
+        self._table: TextIO = self._temporary("csv").open("w", encoding=_ENCODING, newline="")
+        self._sheet = csv.writer(self._table)
+        self._sheet.writerow(COLUMNS)
         self._writer = pq.ParquetWriter(self._temporary("parquet"), ANSWERS, compression="zstd")
 
     def _temporary(self, kind: str) -> Path:
@@ -38,7 +85,7 @@ class _AnswerFiles:
 
     def write(self, answer: Answer) -> None:
         self._lines.write(answer.model_dump_json() + "\n")
-        self._sheet.write(answer)
+        self._sheet.writerow(row(answer))
         self._pending.append(answer)
         if len(self._pending) == 256:
             self._flush()

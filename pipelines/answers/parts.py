@@ -67,12 +67,20 @@ class Parts:
         stream = iter(questions)
         number, left = 0, list[Question]()
         for number, part in enumerate(self._files(), 1):
-            kept, left = self._taken(part, stream)
-            if kept is None:
-                for part in self._files()[number - 1 :]:
-                    part.unlink()
+            try:
+                head, *lines = part.read_text("utf-8").split("\n")[:-1]
+                header = json.loads(head)
+                kept = [Answer.model_validate_json(line) for line in lines]
+                digest, count = header["digest"], header["questions"]
+            except (OSError, ValueError, KeyError, TypeError):  # The part is damaged.
+                kept, digest, count = [], "", 0
+            left = list(islice(stream, count))
+            if len(kept) != count or digest != _digest(left):  # Or it is of other questions, now read in vain.
+                for other in self._files()[number - 1 :]:
+                    other.unlink()
                 number -= 1
                 break
+            left = []
             self.resumed += len(kept)
             yield from kept
         asked: deque[Question] = deque()
@@ -85,7 +93,10 @@ class Parts:
         answers = iter(answer(noted()))
         while part_answers := list(islice(answers, size)):
             number += 1
-            self._commit(number, [asked.popleft() for _ in part_answers], part_answers)
+            digest = _digest([asked.popleft() for _ in part_answers])
+            head = json.dumps({"digest": digest, "questions": len(part_answers)})
+            lines = [head, *(a.model_dump_json() for a in part_answers)]
+            write_text(self.folder / f"{number:06}.jsonl", "".join(f"{line}\n" for line in lines))
             yield from part_answers
 
     def end(self) -> None:
@@ -94,25 +105,6 @@ class Parts:
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("[0-9]*.jsonl"))
-
-    def _taken(self, part: Path, stream: Iterator[Question]) -> tuple[list[Answer] | None, list[Question]]:
-        """The answers of a part, None if it is damaged or of other questions; and the questions read in vain."""
-        try:
-            head, *lines = part.read_text("utf-8").split("\n")[:-1]
-            header = json.loads(head)
-            answers = [Answer.model_validate_json(line) for line in lines]
-            digest, count = header["digest"], header["questions"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return None, []
-        questions = list(islice(stream, count))
-        if len(answers) != count or digest != _digest(questions):
-            return None, questions
-        return answers, []
-
-    def _commit(self, number: int, questions: Sequence[Question], answers: Sequence[Answer]) -> None:
-        head = json.dumps({"digest": _digest(questions), "questions": len(questions)})
-        lines = [head, *(a.model_dump_json() for a in answers)]
-        write_text(self.folder / f"{number:06}.jsonl", "".join(f"{line}\n" for line in lines))
 
 
 @contextmanager

@@ -14,8 +14,7 @@ import yaml
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.stored import working_folder
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.answers.question_rows import QuestionError
-from quern.pipelines.answers.questions import NoQuestionError, question_of
+from quern.pipelines.answers.questions import NoQuestionError, QuestionError, question_of
 from quern.pipelines.build import whole
 from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions

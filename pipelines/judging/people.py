@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement, golds
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, rows_of
+from quern.pipelines.answers.questions import BadRow, Columns, QuestionError, rows_of
 from quern.pipelines.evaluation.answers.risk import area_under_roc
 from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
@@ -107,7 +107,12 @@ def read_people(path: Path) -> People:
             if isinstance(row, BadRow):
                 raise JudgeError(f"{path}:{row.line}: {row.detail}")
             if "support" in row.fields and "claim" in row.fields:
-                claims.append(_claim(row.fields))
+                # Of an address alone nobody knows what it says.
+                evidence = [passage for passage in passages_of(row.fields) if passage.text]
+                text = str(row.fields["claim"])
+                unmarked = Statement(" ".join(s.text for s in statements_of(text)) or text, range(len(evidence)))
+                claim = JudgeInput(str(row.fields.get("question") or ""), [unmarked], None, evidence)
+                claims.append((claim, str(row.fields["support"])))
             elif (pair := _pair(row.fields)) is not None:
                 pairs.append(pair)
             else:
@@ -122,15 +127,6 @@ def read_people(path: Path) -> People:
     return People(path.parent.name if path.stem in ("pairs", "claims") else path.stem, pairs, claims)
 
 
-def _claim(fields: Mapping[str, Any]) -> tuple[JudgeInput, str]:
-    # Of an address alone nobody knows what it says.
-    evidence = [passage for passage in passages_of(fields) if passage.text]
-    text = str(fields["claim"])
-    unmarked = " ".join(s.text for s in statements_of(text)) or text
-    claim = JudgeInput(str(fields.get("question") or ""), [Statement(unmarked, range(len(evidence)))], None, evidence)
-    return claim, str(fields["support"])
-
-
 def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | None:
     question, gold = fields.get("question", fields.get("query")), fields.get("gold_answer", fields.get("gt_answer"))
     answers = [fields.get(one, fields.get(other)) for one, other in (("first", "model1"), ("second", "model2"))]
@@ -138,25 +134,17 @@ def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | 
     labels = {a: fields.get(a, fields.get(f"{a}_label")) for a in ("overall", "correctness", "completeness")}
     # A label that is no number, or not a number, is none.
     found = {a: float(n) for a, n in labels.items() if isinstance(n, (int, float)) and abs(n) <= 100}
-    if (
-        not isinstance(question, str)
-        or not isinstance(gold, str)
-        or not found
-        or not all(isinstance(a, str) for a in answers)
-    ):
+    texts = all(isinstance(text, str) for text in (question, gold, *answers))
+    if not texts or not found:
         return None
-    first, second = (JudgeInput(question, statements_of(str(a)), golds([gold])) for a in answers)
+    first, second = (JudgeInput(str(question), statements_of(str(a)), golds([str(gold)])) for a in answers)
     return PairInput(first, second), found
 
 
 def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> list[Agreement]:
     """How far people agree with a judge; nothing where they judged nothing that it does."""
-    found = [_over_pairs(reasoner, judge, by, people), _over_claims(reasoner, judge, by, people)]
-    return [agreement for agreement in found if agreement is not None]
-
-
-def _over_pairs(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Agreement | None:
-    bias = None
+    agreements: list[Agreement] = []
+    bias: float | None = None
     if judge.name in PAIRWISE:
         said = preferences(reasoner, judge, [pair for pair, _ in people.pairs])
         values = [None if j.value is None else -j.value for j in said]  # People's steps count towards the second.
@@ -172,28 +160,21 @@ def _over_pairs(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Ag
     against = against if any(against in labels for _, labels in people.pairs) else "overall"
     rows = zip(values, (labels.get(against) for _, labels in people.pairs), strict=True)
     known = [(value, label) for value, label in rows if value is not None and label]  # People's ties are left out.
-    if not known:
-        return None
-    value, label = (np.array(column) for column in zip(*known, strict=True))
-    return _agreement(judge, by, people, against, "agreement", agreed, value, label, bias)
+    if known:
+        agreements.append(_agreement(judge, by, people, against, "agreement", agreed, known, bias))
+    if judge.name in _SUPPORT:
+        claims = [(claim, _SUPPORTED[support]) for claim, support in people.claims if support in _SUPPORTED]
+        said = judgements(reasoner, judge, [claim for claim, _ in claims])
+        known = [(j.value, supported) for j, (_, supported) in zip(said, claims, strict=True) if j.value is not None]
+        if len({supported for _, supported in known}) == 2:
+            agreements.append(_agreement(judge, by, people, "support", "area under ROC", area_under_roc, known))
+    return agreements
 
 
 def agreed(value: Numbers, label: Numbers) -> float:
     """The share of pairs in which value and label have one sign, half where there is no value."""
     same = np.sign(np.round(value, 12)) * np.sign(label)  # A difference of rounding is none.
     return float(np.mean((same > 0) + 0.5 * (same == 0)))
-
-
-def _over_claims(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Agreement | None:
-    if judge.name not in _SUPPORT:
-        return None
-    claims = [(claim, _SUPPORTED[support]) for claim, support in people.claims if support in _SUPPORTED]
-    said = judgements(reasoner, judge, [claim for claim, _ in claims])
-    known = [(j.value, supported) for j, (_, supported) in zip(said, claims, strict=True) if j.value is not None]
-    if len({supported for _, supported in known}) < 2:
-        return None
-    value, truth = (np.array(column) for column in zip(*known, strict=True))
-    return _agreement(judge, by, people, "support", "area under ROC", area_under_roc, value, truth)
 
 
 def _agreement(
@@ -203,10 +184,12 @@ def _agreement(
     against: str,
     measure: Literal["agreement", "area under ROC"],
     statistic: Callable[[Numbers, Numbers], float],
-    value: Numbers,
-    label: Numbers,
+    rows: Sequence[tuple[float, float]],
     bias: float | None = None,
 ) -> Agreement:
+    """The agreement over `rows`: the judge's value and people's label of each."""
+    value, label = (np.array(column) for column in zip(*rows, strict=True))
+
     def of(at: Positions) -> Sequence[float]:
         return [statistic(value[at], label[at])]
 

@@ -17,8 +17,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement, golds, judge_input
-from quern.pipelines.answers.question_rows import BadRow, QuestionError, Row, check_readable, row_count
-from quern.pipelines.answers.questions import QuestionFile, QuestionReject
+from quern.pipelines.answers.questions import (
+    BadRow,
+    QuestionError,
+    QuestionFile,
+    QuestionReject,
+    Row,
+    check_readable,
+    problem_of,
+    row_count,
+)
 from quern.pipelines.evaluation.alce.records import answer_rows, is_text
 from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
@@ -129,14 +137,11 @@ class AnswerFile:
         if not is_text(row.fields):
             return QuestionReject(row.line, None, "not_text", "it has half of a surrogate pair, which no file can hold")
         try:
+            # A line of `answers.jsonl` as `quern answer` writes it, or one of another system.
             ours = row.fields.keys() >= {"sentences", "citations", "hits"}
-            # Ours is a line of `answers.jsonl` as `quern answer` writes it.
             read = judge_input(Answer.model_validate(row.fields)) if ours else _others(row.fields)
         except ValidationError as error:
-            wrong = error.errors()[0]
-            return QuestionReject(
-                row.line, query_id, "malformed", f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'].lower()}"
-            )
+            return QuestionReject(row.line, query_id, "malformed", problem_of(error))
         except KeyError as missing:
             return QuestionReject(row.line, query_id, "missing", f"it has no {missing.args[0]}")
         if query_id in seen:
@@ -182,18 +187,16 @@ def _others(fields: Mapping[str, Any]) -> JudgeInput:
 def passages_of(fields: Mapping[str, Any]) -> list[Passage]:
     """The evidence of a line: texts, or objects with `text` and perhaps `title` and `published_at`."""
     value = _named(fields, "evidence")
-    rows = value if isinstance(value, list) else [] if value is None else [value]
-    return [_passage(row) for row in rows if isinstance(row, (str, dict))]
-
-
-def _passage(row: str | Mapping[str, Any]) -> Passage:
-    if isinstance(row, str):
-        return Passage.read(row)
-    text = next(
-        (row[n] for n in ("text", "content", "quote", "passage", "page_content") if isinstance(row.get(n), str)), ""
-    )
-    title, published = row.get("title"), row.get("published_at") or row.get("date")
-    return Passage(text, title if isinstance(title, str) else "", _time(published))
+    passages = []
+    for row in value if isinstance(value, list) else [value]:
+        if isinstance(row, str):
+            passages.append(Passage.read(row))
+        elif isinstance(row, dict):
+            names = ("text", "content", "quote", "passage", "page_content")
+            text = next((row[n] for n in names if isinstance(row.get(n), str)), "")
+            title, published = row.get("title"), row.get("published_at") or row.get("date")
+            passages.append(Passage(text, title if isinstance(title, str) else "", _time(published)))
+    return passages
 
 
 def _time(value: object) -> datetime | None:

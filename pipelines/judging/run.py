@@ -7,12 +7,11 @@ stopped goes on where it was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
@@ -136,7 +135,12 @@ def judge_answers(
             rows = iter(answers)
             # Answers judged together: as many replies may be lost where a run is killed.
             while batch := list(islice(rows, 64)):
-                _judge(batch, figures, reasoner, others, report, file)
+                for line in _judged(batch, figures, reasoner, others or {}):
+                    file.write(line.model_dump_json(exclude_defaults=True) + "\n")
+                    if _faults(line):
+                        report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:50]
+                report.answers += len(batch)
+                report.alone += 0 if others is None else sum(row.query_id not in others for row in batch)
 
     write_whole(out / "judgements.jsonl", write)
     report.figures = [f for f in figures if f.values or f.rejected]
@@ -144,17 +148,12 @@ def judge_answers(
     return report
 
 
-def _judge(
-    batch: Sequence[AnswerRow],
-    figures: Sequence[Figure],
-    reasoner: Reasoner,
-    others: Mapping[str, JudgeInput] | None,
-    report: Report,
-    file: TextIO,
-) -> None:
+def _judged(
+    batch: Sequence[AnswerRow], figures: Sequence[Figure], reasoner: Reasoner, others: Mapping[str, JudgeInput]
+) -> Iterator[JudgedAnswer]:
+    """The answers of a batch with their judgements, which `figures` count."""
     rows: list[dict[str, Judgement]] = [{} for _ in batch]
-    known = others or {}
-    pairs = {n: PairInput(r.given, known[r.query_id]) for n, r in enumerate(batch) if r.query_id in known}
+    pairs = {n: PairInput(r.given, others[r.query_id]) for n, r in enumerate(batch) if r.query_id in others}
     for figure in figures:
         if figure.judge.name in PAIRWISE:
             judged = dict(zip(pairs, preferences(reasoner, figure.judge, list(pairs.values())), strict=True))
@@ -165,12 +164,7 @@ def _judge(
             if judgement.value is not None or judgement.rejected:
                 rows[n][figure.judge.name] = judgement
     for row, by_judge in zip(batch, rows, strict=True):
-        line = JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=by_judge)
-        file.write(line.model_dump_json(exclude_defaults=True) + "\n")
-        if _faults(line):
-            report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:50]
-    report.answers += len(batch)
-    report.alone += 0 if others is None else len(batch) - len(pairs)
+        yield JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=by_judge)
 
 
 def _faults(answer: JudgedAnswer) -> int:

@@ -6,7 +6,7 @@ The page needs nothing beside it and runs no script; texts of answers are escape
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,33 +29,37 @@ def render(report: Report) -> str:
     ]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, *_notes(report)])
+    lines += [f"warning: {warning}" for warning in report.warnings]
+    lines += [f"{name}: nothing to go by; it needs {needs}" for name, needs in report.silent.items()]
+    if report.opinions:
+        lines.append(f"left out, as only a model judges them (--set generator.kind=...): {', '.join(report.opinions)}")
+    if report.alone:
+        lines.append(f"{report.alone} answers have no counterpart in the other file")
+    return "\n".join(lines)
 
 
 def as_tree(report: Report) -> dict[str, object]:
     """The same as one JSON-like object."""
+    judges = {}
+    for figure in report.figures:
+        mean, low, high = (None if math.isnan(v) else round(v, 4) for v in figure.interval)
+        pairwise, of_people = figure.judge.name in PAIRWISE, figure.agreement
+        judges[figure.judge.name] = {
+            "figure": mean,
+            "low": low,
+            "high": high,
+            "answers": figure.judged,
+            "by": figure.by,
+            **(dict(zip(("better", "alike", "worse"), figure.wins, strict=True)) if pairwise else {}),
+            "agreement": of_people and of_people.model_dump(exclude={"judge", "by"}, exclude_none=True),
+        }
     return {
         "answers": report.answers,
-        "judges": {figure.judge.name: _tree(figure) for figure in report.figures},
+        "judges": judges,
         "nothing_to_go_by": list(report.silent),
         "left_out": list(report.opinions),
         **({"without_counterpart": report.alone} if report.alone else {}),
         "warnings": report.warnings,
-    }
-
-
-def _tree(figure: Figure) -> dict[str, object]:
-    mean, low, high = (None if math.isnan(v) else round(v, 4) for v in figure.interval)
-    pairs = dict(zip(("better", "alike", "worse"), figure.wins, strict=True)) if figure.judge.name in PAIRWISE else {}
-    a = figure.agreement
-    return {
-        "figure": mean,
-        "low": low,
-        "high": high,
-        "answers": figure.judged,
-        "by": figure.by,
-        **pairs,
-        "agreement": None if a is None else a.model_dump(exclude={"judge", "by"}, exclude_none=True),
     }
 
 
@@ -78,17 +82,6 @@ def agreement_text(agreement: Agreement | None) -> str:
     what = "pairs" if a.measure == "agreement" else "claims"
     measure = "" if a.measure == "agreement" else "area under ROC "
     return f"{measure}{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}, {a.judged} {what} of {a.set}"
-
-
-def _notes(report: Report) -> Iterator[str]:
-    for warning in report.warnings:
-        yield f"warning: {warning}"
-    for name, needs in report.silent.items():
-        yield f"{name}: nothing to go by; it needs {needs}"
-    if report.opinions:
-        yield f"left out, as only a model judges them (--set generator.kind=...): {', '.join(report.opinions)}"
-    if report.alone:
-        yield f"{report.alone} answers have no counterpart in the other file"
 
 
 def write_page(report: Report, path: Path, *, title: str, facts: Mapping[str, object]) -> None:

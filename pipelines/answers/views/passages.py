@@ -1,6 +1,7 @@
-"""What an answer cites, made ready to be shown: sources, passages of evidence with their marked spans.
+"""What an answer cites, made ready to be shown: sources, passages of evidence with marked spans, sub-questions, images.
 
-A span is given in characters of its document; it is marked in the passage of its own chunk.
+A span is given in characters of its document; it is marked in the passage of its own chunk. No image is loaded from
+where it is: a picture is shown where it was fetched before (`images.fetch`); else its words lead to it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from quern.schemas.answers import Answer, Citation, Hit
-from quern.schemas.words.lines import printable
+from quern.jobs.images.pictures import Jpeg
+from quern.schemas.answers import Answer, AnswerImage, Citation, Hit
+from quern.schemas.words.lines import one_line, printable, shortened
 
 
 def web_address(url: str | None) -> str | None:
@@ -96,8 +99,11 @@ class Passage:
         text = self.hit.text
         pieces: list[tuple[int, int]] = []
         for span in sorted(self.spans, key=lambda s: s.start):
-            start = max(text.rfind("\n", 0, span.start) + 1, _word_start(text, span.start - _CONTEXT))
-            end = min(_line_end(text, span.end), _word_end(text, span.end + _CONTEXT))
+            # From the start of a word to the end of one, within the lines of the span.
+            near, far = max(span.start - _CONTEXT, 0), min(span.end + _CONTEXT, len(text))
+            before, after = text.find(" ", near, near + 30), text.rfind(" ", max(far - 30, 0), far)
+            start = max(text.rfind("\n", 0, span.start) + 1, before + 1 if near and before >= 0 else near)
+            end = min(_line_end(text, span.end), after if far < len(text) and after >= 0 else far)
             if pieces and start <= pieces[-1][1] + 1:
                 pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
             else:
@@ -112,17 +118,6 @@ class Passage:
 def _line_end(text: str, at: int) -> int:
     found = text.find("\n", max(at - 1, 0))
     return len(text) if found < 0 else max(found, at)
-
-
-def _word_start(text: str, at: int) -> int:
-    """The start of the first word from `at` on, if it starts soon."""
-    found = text.find(" ", max(at, 0), max(at, 0) + 30)
-    return 0 if at <= 0 else found + 1 if found >= 0 else at
-
-
-def _word_end(text: str, at: int) -> int:
-    found = text.rfind(" ", max(at - 30, 0), at)
-    return len(text) if at >= len(text) else found if found >= 0 else at
 
 
 def _holds(hit: Hit, citation: Citation) -> bool:
@@ -149,17 +144,6 @@ def sources_of(quotes: Iterable[Quote]) -> list[Source]:
     return list(map(Source, by_document.values()))
 
 
-def _mark(span: Span, at: int) -> Markup:
-    """The start of a mark; only the first mark of a span has the id that links lead to."""
-    own = Markup(" id={} data-number={}").format(span.quote.mark, span.quote.citation.number)
-    return Markup("<mark data-cite={}{}>").format(span.quote.position, own if at == span.start else Markup(""))
-
-
-def _text(text: str) -> Markup:
-    """Text between tags, where quotation marks stand for themselves."""
-    return Markup(str(escape(text)).replace("&#39;", "'").replace("&#34;", '"'))  # noqa: S704 - escaped before.
-
-
 def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
     """`shown[start:end]` with marks. Spans may overlap: then the later one is cut in two where the earlier ends."""
     inside = sorted((s for s in spans if s.start < end and s.end > start), key=lambda s: (s.start, -s.end))
@@ -170,16 +154,22 @@ def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
         ended = next((i for i, s in enumerate(stack) if s.end <= place), len(stack))
         parts.append(Markup("</mark>") * (len(stack) - ended))
         again = [s for s in stack[ended:] if s.end > place]
-        starting = [s for s in inside if max(s.start, start) == place]
-        stack[ended:] = again + starting
-        parts += [_mark(s, place) for s in again + starting]
-        parts.append(_text(shown[place:following]))
+        stack[ended:] = again + [s for s in inside if max(s.start, start) == place]
+        for span in stack[ended:]:
+            # Only the first mark of a span has the id that links lead to.
+            own = Markup(" id={} data-number={}").format(span.quote.mark, span.quote.citation.number)
+            mark = Markup("<mark data-cite={}{}>")
+            parts.append(mark.format(span.quote.position, own if place == span.start else ""))
+        # Between tags quotation marks stand for themselves.
+        text = str(escape(shown[place:following])).replace("&#39;", "'").replace("&#34;", '"')
+        parts.append(Markup(text))  # noqa: S704 - escaped before.
     parts.append(Markup("</mark>") * len(stack))
     return Markup("").join(parts)
 
 
 # A row of a table as `clean` writes it: its cells are joined by bars between spaces.
 _CELLS = re.compile(r" \| ")
+_LINE = re.compile(r"([^\n]+)\n?")
 _TABLE = re.compile(r"(?:^[^\n]* \| [^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
 
 
@@ -201,25 +191,18 @@ def _prose(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
 def _table(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
     """Lines of cells as rows; a first row without digits, of three cells or more, holds the heads of the columns."""
     rows: list[Markup] = []
-    at = start
-    for line in re.findall("[^\n]+\n?", shown[start:end]):
-        body = line.rstrip("\n")
-        head = not rows and body.count(" | ") > 1 and not any(c.isdigit() for c in body)
-        cells, cell_start = [], at
-        for bar in _CELLS.finditer(body):
-            cells.append(_cell(shown, spans, (cell_start, at + bar.start()), at + bar.end(), head))
-            cell_start = at + bar.end()
-        cells.append(_cell(shown, spans, (cell_start, at + len(body)), at + len(line), head))
+    for line in _LINE.finditer(shown, start, end):
+        bars = [bar.span() for bar in _CELLS.finditer(shown, *line.span(1))]
+        tag = "td" if rows or len(bars) < 2 or any(map(str.isdigit, line[1])) else "th"
+        starts, ends = [line.start(), *(after for _, after in bars)], [*(bar for bar, _ in bars), line.end(1)]
+        cells = []
+        for at, cell_end, following in zip(starts, ends, [*starts[1:], line.end()], strict=True):
+            # What stands between a cell and the next is kept unseen: the style shows no `s`.
+            between = Markup("<s>{}</s>").format(_marked(shown, spans, cell_end, following))
+            cell = _marked(shown, spans, at, cell_end) + (between if following > cell_end else "")
+            cells.append(Markup("<{0}>{1}</{0}>").format(tag, cell))
         rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
-        at += len(line)
     return Markup("<table>{}</table>").format(Markup("").join(rows))
-
-
-def _cell(shown: str, spans: Sequence[Span], text: tuple[int, int], end: int, head: bool) -> Markup:
-    """A cell; what stands between it and the next, up to `end`, is kept unseen: the style shows no `s`."""
-    tag = Markup("th") if head else Markup("td")
-    after = Markup("<s>{}</s>").format(_marked(shown, spans, text[1], end)) if end > text[1] else Markup("")
-    return Markup("<{}>{}{}</{}>").format(tag, _marked(shown, spans, *text), after, tag)
 
 
 def passages_of(answer: Answer, quotes: Sequence[Quote], prefix: str) -> list[Passage]:
@@ -252,3 +235,72 @@ def cited_quotes(numbers: Iterable[int], quotes: Sequence[Quote]) -> list[Quote]
     """The quotes that have these numbers."""
     by_number = {q.citation.number: q for q in reversed(quotes)}
     return [by_number[n] for n in numbers if n in by_number]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A sub-question as it is shown."""
+
+    number: int
+    parents: list[int]  # Numbers of the sub-questions shown before it whose answers it needed.
+    depth: int  # 0 where it needed none, else one more than the deepest of its parents.
+    question: str
+    statement: Statement | None  # Its answer; None where the evidence had none.
+
+
+def parts_of(answer: Answer, quotes: Sequence[Quote]) -> list[Part]:
+    """The sub-questions in the order of the answer, parents first."""
+    parts: list[Part] = []
+    depths: dict[int, int] = {}
+    for sub in answer.sub_questions:
+        parents = [n for n in sub.parents if n in depths]
+        depths[sub.number] = 1 + max((depths[n] for n in parents), default=-1)
+        statement = Statement(sub.answer, cited_quotes(sub.citations, quotes)) if sub.answer else None
+        parts.append(Part(sub.number, parents, depths[sub.number], sub.question, statement))
+    return parts
+
+
+class Pictures(Protocol):
+    """Pictures that were fetched."""
+
+    def get(self, url: str) -> Jpeg | None:
+        """The picture of this address; None where it was not fetched, or is none."""
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """An image of an answer as the page shows it."""
+
+    of: AnswerImage  # The image.
+    sentence: str  # The beginning of the sentence that it stands beside.
+    picture: Jpeg | None  # The picture, where it was fetched.
+
+    @property
+    def words(self) -> str:
+        """What is said of it."""
+        return one_line(self.of.caption or self.of.alt or "") or "Image without a caption"
+
+    @property
+    def read(self) -> str:
+        """What is read aloud in its stead."""
+        return shortened(self.of.alt or self.words, 250)
+
+    @property
+    def href(self) -> str | None:
+        """Its address, if a reader may follow it."""
+        return web_address(self.of.image_url)
+
+    @property
+    def page(self) -> str | None:
+        """The address of its page, if a reader may follow it."""
+        return web_address(self.of.url)
+
+
+def images_of(answer: Answer, pictures: Pictures | None = None) -> list[ShownImage]:
+    """The images, each with the sentence that it stands beside, by as much of it as a reader knows it by."""
+    sentences = {n: shortened(sentence.text, 60) for n, sentence in enumerate(answer.sentences, 1)}
+    return [
+        ShownImage(image, sentences[image.sentence], pictures.get(image.image_url) if pictures else None)
+        for image in answer.images
+        if image.sentence in sentences
+    ]

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quern.pipelines.answers.views.labels import label_of, width_of, wrapped
 from quern.pipelines.answers.views.passages import Passage
-from quern.pipelines.answers.views.path import strongest
-from quern.schemas.answers import Answer, PathNode
+from quern.pipelines.answers.views.path import label_of, strongest, width_of, wrapped
+from quern.schemas.answers import Answer
 from quern.schemas.words.lines import one_line, shortened
 
 # The picture of the path, in SVG units.
@@ -114,6 +113,7 @@ class Picture:
     def numbers(self) -> str:
         """What the report draws from, as JSON: height, tops of the boxes by column, edges.
 
+        Tops of three and more boxes that follow each other closely are the first and how many there are, negative.
         Boxes are numbered column by column, the question is 0. Each other box that has edges, all but the chunks of a
         path, has a list of them, empty where it has none: the box before it, the chunk behind it (0 for none), the
         strength of both in tenths, and the heights of the lanes to the chunk. -1 is no box.
@@ -130,20 +130,17 @@ class Picture:
             own[:3] = [*(own[:2] or (-1, 0)), round(10 * edge.strength)]
             own[0 if inward else 1] = before if inward else behind
             own += [_short(lane.middle) for lane in lanes]
-        tops = [_short_tops([box.y for box in column.boxes]) for column in self.columns]
+        tops = []
+        for column in self.columns:
+            own = [box.y for box in column.boxes]
+            even = all(abs(y - own[0] - n * (_ROW + _SPACE)) < 0.01 for n, y in enumerate(own))
+            tops.append([_short(own[0]), -len(own)] if even and len(own) > 2 else [_short(y) for y in own])
         return json.dumps([_short(self.height), tops, edges], separators=(",", ":"))
 
 
 def _short(number: float) -> float:
     """A number without a fraction that nobody sees."""
     return int(number) if number == int(number) else round(number, 1)
-
-
-def _short_tops(tops: list[float]) -> list[float]:
-    """Tops of boxes; of three and more that follow each other closely, the first and how many there are, negative."""
-    step = _ROW + _SPACE
-    even = all(abs(y - tops[0] - n * step) < 0.01 for n, y in enumerate(tops))
-    return [_short(tops[0]), -len(tops)] if even and len(tops) > 2 else [_short(y) for y in tops]
 
 
 def counted(number: int, noun: str) -> str:
@@ -184,34 +181,33 @@ class _Layout:
         self.titles = {hit.title for hit in answer.hits if hit.title}
         self.boxes: dict[tuple[int, str], Box] = {}
 
-    def _node(self, node: PathNode) -> _Slot:
-        kind = "node" if node.chunk_id in self.rank else "way"
-        question, mark, said = label_of(node.text, self.titles).partition("? ")
-        return _Slot(
-            node.query_id,
-            _order(node),
-            kind,
-            f"{node.similarity:.2f}",
-            shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL),
-            shortened(said, _LABEL),
-            one_line(node.text) + _reached_by(node),
-        )
-
-    def _slots(self) -> list[list[_Slot]]:
-        """Slots of each column right of the question, nodes with the nearest to the question first."""
-        columns = []
-        for hop in self.hops:
-            nodes = self.shown.nodes.values()
-            own = [self._node(n) for n in nodes if n.hop == hop]
-            lanes = [_Slot(n.query_id, _order(n)) for n in nodes if n.hop < hop and n.chunk_id in self.rank]
-            columns.append(sorted(own + lanes, key=lambda s: s.order))
-        return [*columns, [_chunk(i, p) for i, p in enumerate(self.passages)]]
-
     def place(self) -> float:
         """Place every box; the height they take."""
         question = one_line(self.answer.question)
         tall = max(_ROW, min(7, math.ceil(width_of(question, _FONT) / (_QUESTION - 30))) * _LINE + 18)
-        columns = self._slots()
+        # Of each column right of the question, nodes with the nearest to the question first.
+        columns = []
+        for hop in self.hops:
+            slots = []
+            for node in self.shown.nodes.values():
+                order = (-_finite(node.similarity), node.hop, node.query_id)
+                if node.hop == hop:
+                    question, mark, answer = label_of(node.text, self.titles).partition("? ")
+                    label = shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL)
+                    # By what other edge than that of a neighbour it was reached.
+                    edge = node.edge if node.edge and node.edge != "neighbour" else ""
+                    full = one_line(node.text) + (f", by a {edge.replace('_', ' ')}" if edge else "")
+                    kind, value = "node" if node.chunk_id in self.rank else "way", f"{node.similarity:.2f}"
+                    slots.append(_Slot(node.query_id, order, kind, value, label, shortened(answer, _LABEL), full))
+                elif node.hop < hop and node.chunk_id in self.rank:
+                    slots.append(_Slot(node.query_id, order))
+            columns.append(sorted(slots, key=lambda s: s.order))
+        chunks = []
+        for n, passage in enumerate(self.passages):
+            title = one_line(passage.hit.title or passage.hit.text)
+            note = f"{passage.hit.rank} · {passage.hit.chunk_id}"
+            chunks.append(_Slot(passage.id, (n, 0, ""), "chunk", "", shortened(title, 2 * _LABEL), note, title))
+        columns.append(chunks)
         height = max(tall, *(_extent(slots) for slots in columns))
         top = _TOP + (height - tall) / 2
         self.boxes[0, ""] = Box("question", 0, 1, top, _QUESTION - 1, tall, "", question, "", question)
@@ -224,27 +220,25 @@ class _Layout:
                 y += slot.height + _SPACE
         return height
 
-    def _links(self) -> Iterator[tuple[list[Box], float]]:
-        """The boxes that each edge runs through, lanes between its ends, and its value."""
+    def edges(self) -> list[Edge]:
+        """The edges through lanes between their ends, weakest first so that the strong ones lie on top."""
+        links: list[tuple[list[Box], float]] = []
         question, last = self.boxes[0, ""], len(self.hops) + 1
         column = {hop: i for i, hop in enumerate(self.hops, 1)}
         if not self.answer.path:
-            yield from (([question, self.boxes[1, p.id]], p.hit.score) for p in self.passages)
+            links += [([question, self.boxes[1, p.id]], _finite(p.hit.score)) for p in self.passages]
         for node in self.shown.nodes.values():
-            at, value = column[node.hop], node.similarity
+            at, value = column[node.hop], _finite(node.similarity)
             box = self.boxes[at, node.query_id]
             before = self.shown.nodes.get(node.via or "")
             if before is not None and before.hop < node.hop:
-                yield [self.boxes[column[before.hop], before.query_id], box], value
+                links.append(([self.boxes[column[before.hop], before.query_id], box], value))
             elif node.hop == self.hops[0]:
-                yield [question, box], value
+                links.append(([question, box], value))
             if node.chunk_id in self.rank:
                 lanes = [self.boxes[i, node.query_id] for i in range(at + 1, last)]
-                yield [box, *lanes, self.boxes[last, self.passages[self.rank[node.chunk_id]].id]], value
-
-    def edges(self) -> list[Edge]:
-        """The edges, weakest first so that the strong ones lie on top."""
-        links = [(boxes, _finite(value)) for boxes, value in self._links()]
+                chunk = self.boxes[last, self.passages[self.rank[node.chunk_id]].id]
+                links.append(([box, *lanes, chunk], value))
         low, high = min((v for _, v in links), default=0), max((v for _, v in links), default=0)
         scaled = [Edge(b, (v - low) / (high - low) if high > low else 0.6) for b, v in links]
         return sorted(scaled, key=lambda e: e.strength)
@@ -264,21 +258,6 @@ class _Layout:
 
 def _x(column: int) -> float:
     return 1 if column == 0 else _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
-
-
-def _reached_by(node: PathNode) -> str:
-    """By what other edge than that of a neighbour a node was reached, as the end of what it says."""
-    return f", by a {node.edge.replace('_', ' ')}" if node.edge and node.edge != "neighbour" else ""
-
-
-def _order(node: PathNode) -> tuple[float, float, str]:
-    return -_finite(node.similarity), node.hop, node.query_id
-
-
-def _chunk(order: int, passage: Passage) -> _Slot:
-    title = one_line(passage.hit.title or passage.hit.text)
-    note = f"{passage.hit.rank} · {passage.hit.chunk_id}"
-    return _Slot(passage.id, (order, 0, ""), "chunk", "", shortened(title, 2 * _LABEL), note, title)
 
 
 def _extent(slots: Sequence[_Slot]) -> float:

@@ -21,22 +21,26 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
-from quern.pipelines.answers.views.alignment import alignment_code
-from quern.pipelines.answers.views.images import Pictures, images_of
-from quern.pipelines.answers.views.parts import parts_of
-from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, sources_of, statements_of
+from quern.pipelines.answers.views.passages import (
+    Passage,
+    Pictures,
+    images_of,
+    parts_of,
+    passages_of,
+    quotes_of,
+    sources_of,
+    statements_of,
+)
 from quern.pipelines.answers.views.picture import counted, picture_of
 from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, search_of, status_of
 from quern.schemas.answers import Answer
 from quern.schemas.words.lines import one_line, printable, shortened
 
-_BLOCK = 1 << 16
 # Characters of a question that are its heading; what is longer is folded.
 _HEADING = 240
 
@@ -52,49 +56,25 @@ class Entry:
     agreement: str | None
 
 
-class _Texts:
-    """Where in the page the text of each passage stands first, by the digest of the text."""
-
-    def __init__(self) -> None:
-        self._places: dict[bytes, str] = {}
-
-    def first(self, passage: Passage) -> str | None:
-        """The id of the passage that has the text of this one, if it need not be written again."""
-        text = passage.hit.text
-        # A shorter passage is written again where it is found again: a link would not be shorter.
-        if len(text) < 200:
-            return None
-        place = self._places.setdefault(
-            hashlib.blake2b(text.encode(errors="replace"), digest_size=12).digest(), passage.id
-        )
-        return None if place == passage.id else place
-
-
-def _value(value: object) -> str:
-    """A value of the header as text."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return value.strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
-
-
-def _finalize(value: object) -> object:
-    return printable(value) if type(value) is str else value
-
-
 def page_environment() -> Environment:
     """Templates of what a browser shows: everything is escaped, nothing undefined passes."""
+
+    def shown(value: object) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, int):
+            return f"{value:,}"
+        return value.strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    environment.filters["count"] = counted
-    environment.filters["shown"] = _value
+    environment.filters |= {"count": counted, "shown": shown}
     return environment
 
 
@@ -103,8 +83,19 @@ def digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _section(number: int, answer: Answer, texts: _Texts, pictures: Pictures | None) -> dict[str, object]:
-    """What the section of an answer is made from."""
+def _section(number: int, answer: Answer, places: dict[bytes, str], pictures: Pictures | None) -> dict[str, object]:
+    """What the section of an answer is made from; `places` has where in the page each text stands, by its digest."""
+
+    def first_place(passage: Passage) -> str | None:
+        """The id of the passage that has the text of this one, if it need not be written again."""
+        text = passage.hit.text
+        # A shorter passage is written again where it is found again: a link would not be shorter.
+        if len(text) < 200:
+            return None
+        digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=12).digest()
+        place = places.setdefault(digest, passage.id)
+        return None if place == passage.id else place
+
     prefix = f"q{number}"
     quotes = quotes_of(answer, prefix)
     passages = passages_of(answer, quotes, prefix)
@@ -127,10 +118,10 @@ def _section(number: int, answer: Answer, texts: _Texts, pictures: Pictures | No
         "parts": parts_of(answer, quotes),
         "sources": sources_of(quotes),
         "images": images_of(answer, pictures),
-        "passages": [(p, texts.first(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
+        "passages": [(p, first_place(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
         "sure": _tenths(answer.probability),
         "events": _events(answer),
-        "aligned": alignment_code(answer, heading),
+        "aligned": _alignment(answer, heading),
         "picture": picture_of(answer, passages) if passages else None,
     }
 
@@ -154,59 +145,31 @@ def _events(answer: Answer) -> str:
     return ",".join(map(str, numbers))
 
 
+def _alignment(answer: Answer, heading: str) -> str:
+    """The alignment as the script of the page reads it: it makes the words from the texts that the page has.
+
+    Fields between bars: `a` where the parts are of the question as it was understood, else nothing; first character
+    and length of each part in it; then a field for each hit, the first character of its window, a colon, and for each
+    part first character, from there, and length of what matches, `t` for the title, nothing where nothing does. Empty
+    where nothing is aligned, or where the page does not have the question as it was parsed.
+    """
+    shown = answer.asked or heading
+    if not answer.parts or any(shown[p.start : p.end] != p.text for p in answer.parts):
+        return ""
+    fields = ["a" if answer.asked else "", ",".join(f"{p.start}.{p.end - p.start}" for p in answer.parts)]
+    by_rank = {aligned.rank: aligned for aligned in answer.alignments}
+    for hit in answer.hits:
+        segments = by_rank[hit.rank].segments if hit.rank in by_rank else []
+        window = min((s.start for s in segments if s.end > s.start), default=hit.start)
+        places = {s.part: f"{s.start - window}.{s.end - s.start}" if s.end > s.start else "t" for s in segments}
+        code = ",".join(places.get(part.number, "") for part in answer.parts).rstrip(",")
+        fields.append(f"{window - hit.start}:{code}" if segments else "")
+    return "|".join(fields).rstrip("|")
+
+
 def _tenths(share: float) -> int:
     """A share in tenths, for the length of a bar."""
     return round(10 * min(max(share, 0), 1)) if math.isfinite(share) else 0
-
-
-def _write_sections(
-    answers: Iterable[Answer], environment: Environment, out: IO[str], pictures: Pictures | None
-) -> list[Entry]:
-    """Write a section per answer as they come; what the table of contents needs of them."""
-    template = environment.get_template("answer.html.j2")
-    contents: list[Entry] = []
-    texts = _Texts()
-    for number, answer in enumerate(answers, 1):
-        section = _section(number, answer, texts, pictures)
-        out.write(template.render(section))
-        agreement = agreement_of(answer)
-        code = agreement.code if agreement else None if answer.expected is None else "open"
-        contents.append(
-            Entry(f"q{number}", shortened(printable(answer.question), 120), answer.found, status_of(answer), code)
-        )
-    return contents
-
-
-def _write(
-    answers: Iterable[Answer],
-    title: str,
-    snapshot: Mapping[str, object],
-    files: Sequence[str],
-    pictures: Pictures | None,
-    path: Path,
-) -> None:
-    """Write the sections beside `path`, then the page around them: its head counts what they hold."""
-    environment = page_environment()
-    script = environment.get_template("report.js").render()
-    style = environment.get_template("report.css.j2").render()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="", dir=path.parent) as body:
-        contents = _write_sections(answers, environment, body, pictures)
-        body.seek(0)
-        page = environment.get_template("report.html.j2").generate(
-            title=title,
-            snapshot=snapshot,
-            files=files,
-            pictures=pictures is not None,
-            contents=contents,
-            totals=_totals(contents),
-            style=Markup(style),  # noqa: S704 - our own file.
-            script=Markup(script),  # noqa: S704 - our own file.
-            style_digest=digest(style),
-            script_digest=digest(script),
-            body=map(Markup, iter(partial(body.read, _BLOCK), "")),
-        )
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(page)
 
 
 @dataclass(frozen=True)
@@ -251,4 +214,37 @@ def write_report(
         files: Names of files beside the page that hold the same answers; the page has links to them.
         pictures: Images that were fetched, to be shown; without them the page names images with a link.
     """
-    write_whole(path, partial(_write, answers, title, snapshot, files, pictures))
+    environment = page_environment()
+    script = environment.get_template("report.js").render()
+    style = environment.get_template("report.css.j2").render()
+    section = environment.get_template("answer.html.j2")
+    contents: list[Entry] = []
+
+    def write(beside: Path) -> None:
+        """Write the sections beside the page, then the page around them: its head counts what they hold."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="", dir=beside.parent) as body:
+            places: dict[bytes, str] = {}
+            for number, answer in enumerate(answers, 1):
+                body.write(section.render(_section(number, answer, places, pictures)))
+                agreement = agreement_of(answer)
+                code = agreement.code if agreement else None if answer.expected is None else "open"
+                question = shortened(printable(answer.question), 120)
+                contents.append(Entry(f"q{number}", question, answer.found, status_of(answer), code))
+            body.seek(0)
+            page = environment.get_template("report.html.j2").generate(
+                title=title,
+                snapshot=snapshot,
+                files=files,
+                pictures=pictures is not None,
+                contents=contents,
+                totals=_totals(contents),
+                style=Markup(style),  # noqa: S704 - our own file.
+                script=Markup(script),  # noqa: S704 - our own file.
+                style_digest=digest(style),
+                script_digest=digest(script),
+                body=map(Markup, iter(partial(body.read, 1 << 16), "")),
+            )
+            with beside.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(page)
+
+    write_whole(path, write)

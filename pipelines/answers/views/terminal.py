@@ -12,12 +12,17 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from quern.pipelines.answers.views.alignment import matched, pairs_of
-from quern.pipelines.answers.views.images import Shown, images_of
-from quern.pipelines.answers.views.labels import label_of
-from quern.pipelines.answers.views.parts import Part, parts_of
-from quern.pipelines.answers.views.passages import Source, Statement, quotes_of, sources_of, statements_of
-from quern.pipelines.answers.views.path import strongest
+from quern.pipelines.answers.views.passages import (
+    ShownImage,
+    Source,
+    Statement,
+    images_of,
+    parts_of,
+    quotes_of,
+    sources_of,
+    statements_of,
+)
+from quern.pipelines.answers.views.path import label_of, strongest
 from quern.pipelines.answers.views.words import reason_of, search_of
 from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
 from quern.schemas.words.lines import one_line, shortened
@@ -43,16 +48,6 @@ def _source(source: Source) -> tuple[Text, Text]:
     return Text(cited([q.citation.number for q in source.quotes]), "bold cyan"), text
 
 
-def _part(part: Part) -> tuple[Text, Text]:
-    """A sub-question and its answer, further to the right than those it needed."""
-    text = Text(one_line(part.question))
-    if part.parents:
-        text.append(f" (after {', '.join(map(str, part.parents))})", "dim")
-    text.append("\n→ ", "dim")
-    text.append(_sentence(part.statement) if part.statement else Text("no answer", "yellow"))
-    return Text("  " * min(part.depth, 3) + str(part.number), "bold"), text
-
-
 def _sentence(statement: Statement) -> Text:
     text = Text(one_line(statement.text))
     if statement.quotes:
@@ -60,7 +55,7 @@ def _sentence(statement: Statement) -> Text:
     return text
 
 
-def _said(answer: Answer, statements: Sequence[Statement]) -> Iterable[RenderableType]:
+def _answer(answer: Answer, statements: Sequence[Statement]) -> Iterable[RenderableType]:
     """The answer, the short one in a line of its own; or why there is none."""
     if not answer.found:
         refused = answer.reason == "refused"
@@ -81,52 +76,44 @@ def _said(answer: Answer, statements: Sequence[Statement]) -> Iterable[Renderabl
     yield Text(" ").join([first, *others])
 
 
-def _told(answer: Answer) -> Iterable[RenderableType]:
-    """What a reader should know of the question and of its answer."""
-    if answer.reason != "refused":
-        yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
-    if answer.asked:
-        yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
-    if answer.as_of:
-        yield Text.assemble(("As of: ", "dim"), f"{answer.as_of.isoformat()}; what was published later is left out")
-    if search := search_of(answer):
-        yield Text.assemble(("Search: ", "dim"), search)
-    yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
-
-
-def _image(image: Shown) -> tuple[Text, Text]:
+def _image(image: ShownImage) -> tuple[str, Text]:
     text = Text.assemble((image.words, "bold"), ("\n" + one_line(image.of.image_url), "dim"))
-    return Text(f"{image.of.sentence}", "bold"), text.append(f"\n{one_line(image.of.why)}", "dim")
+    return f"{image.of.sentence}", text.append(f"\n{one_line(image.of.why)}", "dim")
 
 
-def _chunk(hit: Hit) -> tuple[Text, Text]:
+def _chunk(hit: Hit) -> tuple[str, Text]:
     text = Text.assemble(f"{hit.score:.3f}  ", (one_line(hit.chunk_id), "green"))
     if hit.title:
         text.append("  " + one_line(hit.title), "bold")
-    text.append("\n" + shortened(hit.text, PREVIEW))
-    return Text(f"{hit.rank}", "bold"), text
+    return f"{hit.rank}", text.append("\n" + shortened(hit.text, PREVIEW))
 
 
-def _aligned(answer: Answer, hit: AlignedHit) -> tuple[Text, Text]:
-    """What of the question a chunk matches, and which of its words do."""
-    text = Text(matched(answer, hit))
-    for pair in pairs_of(answer, hit):
-        text.append("\n").append(pair.part).append(" → ", "dim")
-        if pair.words is None:
+def _aligned(answer: Answer, hit: AlignedHit) -> tuple[str, Text]:
+    """How many parts of the question a chunk matches, and which of its words match each."""
+    count = len(answer.parts)
+    text = Text(f"{len(hit.segments)} of {count} {'part' if count == 1 else 'parts'} of the question")
+    segments = {segment.part: segment for segment in hit.segments}
+    for part in answer.parts:
+        text.append("\n").append(one_line(part.text)).append(" → ", "dim")
+        if (segment := segments.get(part.number)) is None:
             text.append("not here", "yellow")
         else:
-            text.append(f"“{pair.words}”" if pair.words else "the title").append(f" ({pair.how})", "dim")
-    return Text(f"{hit.rank}", "bold"), text
+            words = one_line(segment.quote)
+            text.append(f"“{words}”" if words else "the title").append(f" ({segment.how})", "dim")
+    return f"{hit.rank}", text
 
 
-def _numbered(rows: Iterable[tuple[Text, Text]], justify: JustifyMethod = "right") -> Table:
-    """Blocks with their numbers in a column of their own."""
+def _numbered(
+    title: str, rows: Iterable[tuple[str | Text, Text]], justify: JustifyMethod = "right"
+) -> Iterable[RenderableType]:
+    """Blocks under a title, with their numbers in a column of their own."""
+    yield from ("", Text(title, "bold underline"))
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(justify=justify, no_wrap=True)
     table.add_column(overflow="fold")
     for number, block in rows:
-        table.add_row(number, block)
-    return table
+        table.add_row(Text(number, "bold") if isinstance(number, str) else number, block)
+    yield table
 
 
 def _grow(branch: Tree, nodes: list[PathNode], children: dict[str, list[PathNode]], hits: dict[str, Hit]) -> None:
@@ -160,31 +147,44 @@ def _tree(answer: Answer) -> Tree:
     return tree
 
 
+def _facts(answer: Answer) -> Iterable[tuple[str, str]]:
+    """What a reader should know of the question and of its answer: name and text of each."""
+    if answer.asked:
+        yield "Understood as", one_line(answer.asked)
+    if answer.as_of:
+        yield "As of", f"{answer.as_of.isoformat()}; what was published later is left out"
+    if search := search_of(answer):
+        yield "Search", search
+    yield from (("Note", one_line(note)) for note in answer.notes)
+
+
 def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
     quotes = quotes_of(answer, "")
     yield from (Text(one_line(answer.question), "bold"), "")
-    yield from _said(answer, statements_of(answer, quotes))
-    yield from ("", *_told(answer))
-    if answer.sub_questions:
-        yield from (
-            "",
-            Text("Sub-questions", "bold underline"),
-            _numbered(map(_part, parts_of(answer, quotes)), "left"),
-        )
+    yield from _answer(answer, statements_of(answer, quotes))
+    yield ""
+    if answer.reason != "refused":
+        yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
+    yield from (Text.assemble((f"{name}: ", "dim"), text) for name, text in _facts(answer))
+    rows: list[tuple[str | Text, Text]] = []
+    for part in parts_of(answer, quotes):  # Each further to the right than those it needed.
+        text = Text(one_line(part.question))
+        if part.parents:
+            text.append(f" (after {', '.join(map(str, part.parents))})", "dim")
+        text.append("\n→ ", "dim").append(_sentence(part.statement) if part.statement else Text("no answer", "yellow"))
+        rows.append(("  " * min(part.depth, 3) + str(part.number), text))
+    if rows:
+        yield from _numbered("Sub-questions", rows, "left")
     if answer.citations:
-        yield from ("", Text("Sources", "bold underline"), _numbered(map(_source, sources_of(quotes))))
+        yield from _numbered("Sources", map(_source, sources_of(quotes)))
     if answer.images:
-        yield from ("", Text("Images", "bold underline"), _numbered(map(_image, images_of(answer))))
+        yield from _numbered("Images", map(_image, images_of(answer)))
     if answer.hits:
         name = "Chunks" if answer.found else "Nearest chunks, too weak to answer from"
-        yield from (
-            "",
-            Text(f"{name} ({one_line(answer.recipe)})", "bold underline"),
-            _numbered(map(_chunk, answer.hits)),
-        )
+        yield from _numbered(f"{name} ({one_line(answer.recipe)})", map(_chunk, answer.hits))
         if align and answer.parts:
-            rows = (_aligned(answer, hit) for hit in answer.alignments)
-            yield from ("", Text("Words of the question in the chunks", "bold underline"), _numbered(rows))
+            aligned = (_aligned(answer, hit) for hit in answer.alignments)
+            yield from _numbered("Words of the question in the chunks", aligned)
         yield from ("", Text("Path", "bold underline"), _tree(answer))
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.pipelines.answers.questions import QuestionError, QuestionFile, QuestionReject, read_questions
-from quern.pipelines.retrieve.filters import condition
+from quern.pipelines.retrieve.filters import conditions_in
 from quern.schemas.answers import Question
 
 ROWS: list[dict[str, Any]] = [
@@ -102,7 +102,7 @@ def test_a_condition_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
         for w in ("site=tides.example", "site", "published_at>=2024-13-01")
     ]
     rejects: list[QuestionReject] = []
-    asked = QuestionFile(write(tmp_path / "q.jsonl", rows), read_condition=condition)
+    asked = QuestionFile(write(tmp_path / "q.jsonl", rows), read_condition=conditions_in)
     assert [q.where for q in asked.questions(rejects.append)] == [["site=tides.example"]]
     assert [r.reason for r in rejects] == ["malformed", "malformed"]
 

@@ -1,7 +1,8 @@
-"""Answers of every kind that the report shows, written by hand."""
+"""Answers of every kind that the report shows, written by hand, and what answers are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 
 from quern.schemas.answers import (
@@ -33,43 +34,93 @@ PIER = (
 )
 
 
-def hit(rank: int, doc: str, title: str, text: str, site: str, day: datetime | None, score: float) -> Hit:
+TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
+
+
+def hit(
+    rank: int = 1,
+    chunk: str = "d-0",
+    start: int = 0,
+    text: str = TEXT,
+    title: str | None = "The lamp of Pell Head",
+    url: str | None = "https://tidewiki.example/lamp",
+    score: float = 0.5,
+    day: datetime | None = datetime(2024, 5, 3),
+) -> Hit:
     return Hit(
         rank=rank,
-        chunk_id=f"{doc}-0",
-        doc_id=doc,
-        url=f"https://{site}/{doc}" if site else None,
+        chunk_id=chunk,
+        doc_id=chunk.split("-")[0],
+        url=url,
         title=title,
         published_at=day,
         score=score,
-        start=0,
-        end=len(text),
+        start=start,
+        end=start + len(text),
         text=text,
     )
 
 
-HITS = [
-    hit(1, "cost", "Tollen Bridge: statement of cost", COST, "tidewiki.example", datetime(2025, 7, 1), 1.2),
-    hit(2, "pier", "A pier that nobody asked for, and what became of it", PIER, "courier.example", None, 0.6),
-]
+def cite(number: int, of: Hit, start: int, end: int) -> Citation:
+    quote = of.text[start - of.start : end - of.start]
+    known = {name: getattr(of, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
+    return Citation(number=number, start=start, end=end, quote=quote, **known)
 
 
 def citation(number: int, of: Hit, quote: str) -> Citation:
-    start = of.text.index(quote)
-    known = {name: getattr(of, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
-    return Citation(number=number, start=start, end=start + len(quote), quote=quote, **known)
+    start = of.start + of.text.index(quote)
+    return cite(number, of, start, start + len(quote))
 
 
-def _node(name: str, chunk: str, similarity: float, hop: int = 0, via: str | None = None) -> PathNode:
-    text = f"About Tollen Bridge: statement of cost: how much did the {name} cost? The {name} cost 60.8 million crowns."
-    return PathNode(query_id=name, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
+def node(
+    query_id: str,
+    chunk: str,
+    similarity: float,
+    hop: int = 0,
+    via: str | None = None,
+    text: str = "Text of {}",
+) -> PathNode:
+    said = text.format(query_id)
+    return PathNode(query_id=query_id, chunk_id=chunk, text=said, similarity=similarity, hop=hop, via=via)
 
 
+def answer(
+    hits: Sequence[Hit] = (),
+    citations: Sequence[Citation] = (),
+    path: Sequence[PathNode] = (),
+    question: str = "When was the lamp lit?",
+    text: str = "It was lit in 1871.",
+) -> Answer:
+    """An answer with a sentence for each citation, the first of which says `text`."""
+    texts = [text, *(f"And {n}." for n in range(2, len(citations) + 1))]
+    return Answer(
+        query_id="q",
+        question=question,
+        sentences=[Sentence(text=t, citations=[c.number]) for t, c in zip(texts, citations, strict=False)],
+        probability=0.5,
+        by="rules",
+        recipe="qcg",
+        citations=[*citations],
+        hits=[*hits],
+        path=[*path],
+    )
+
+
+_PIER = "A pier that nobody asked for, and what became of it"
+HITS = [
+    hit(
+        *(1, "cost-0", 0, COST, "Tollen Bridge: statement of cost", "https://tidewiki.example/cost"),
+        score=1.2,
+        day=datetime(2025, 7, 1),
+    ),
+    hit(2, "pier-0", 0, PIER, _PIER, "https://courier.example/pier", score=0.6, day=None),
+]
+_COST_OF = "About Tollen Bridge: statement of cost: how much did the {0} cost? The {0} cost 60.8 million crowns."
 PATH = [
-    _node("pylon", "cost-0", 0.71),
-    _node("deck", "cost-0", 0.83),
-    _node("pier", "pier-0", 0.55, 1, "deck"),
-    _node("ferry", "elsewhere-0", 0.42),
+    node("pylon", "cost-0", 0.71, text=_COST_OF),
+    node("deck", "cost-0", 0.83, text=_COST_OF),
+    node("pier", "pier-0", 0.55, 1, "deck", text=_COST_OF),
+    node("ferry", "elsewhere-0", 0.42, text=_COST_OF),
 ]
 
 
@@ -224,6 +275,7 @@ LONG = Answer(
     type="single",
     expected="No",
 )
+ZH = hit(1, "zh-0", 0, "电动渡轮今年七月一日投入运营。", "渡轮", "https://kb.example/zh", 1, datetime(2024, 6, 2))
 CHINESE = Answer(
     query_id="渡轮",
     question="电动渡轮什么时候投入运营？",
@@ -232,10 +284,8 @@ CHINESE = Answer(
     probability=0.9,
     by="rules",
     recipe="bridge",
-    citations=[
-        citation(1, hit(1, "zh", "渡轮", "电动渡轮今年七月一日投入运营。", "kb.example", None, 1), "今年七月一日")
-    ],
-    hits=[hit(1, "zh", "渡轮", "电动渡轮今年七月一日投入运营。", "kb.example", datetime(2024, 6, 2), 1)],
+    citations=[citation(1, ZH.model_copy(update={"published_at": None}), "今年七月一日")],
+    hits=[ZH],
     path=[],
     type="chinese",
     expected="7月1日",

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from html import unescape
 from itertools import pairwise
@@ -17,82 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from quern.pipelines.answers.views.labels import label_of, width_of, wrapped
 from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, web_address
+from quern.pipelines.answers.views.path import label_of, width_of, wrapped
 from quern.pipelines.answers.views.picture import picture_of
 from quern.pipelines.answers.views.report import write_report
-from quern.schemas.answers import (
-    AlignedHit,
-    AlignedSegment,
-    Answer,
-    Citation,
-    Hit,
-    PathNode,
-    QuestionPart,
-    Sentence,
-    SubAnswer,
-)
+from quern.schemas.answers import AlignedHit, AlignedSegment, Answer, PathNode, QuestionPart, Sentence, SubAnswer
 from quern.schemas.words.lines import printable
-from tests.pipelines.answers.views.sample_answers import ANSWERS, image
-
-TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
-
-
-def hit(
-    rank: int = 1,
-    chunk: str = "d-0",
-    start: int = 0,
-    text: str = TEXT,
-    title: str | None = "The lamp of Pell Head",
-    url: str | None = "https://tidewiki.example/lamp",
-    score: float = 0.5,
-) -> Hit:
-    return Hit(
-        rank=rank,
-        chunk_id=chunk,
-        doc_id=chunk.split("-")[0],
-        url=url,
-        title=title,
-        published_at=datetime(2024, 5, 3),
-        score=score,
-        start=start,
-        end=start + len(text),
-        text=text,
-    )
-
-
-def cite(number: int, of: Hit, start: int, end: int) -> Citation:
-    quote = of.text[start - of.start : end - of.start]
-    known = {k: getattr(of, k) for k in ("doc_id", "chunk_id", "url", "title", "published_at")}
-    return Citation(number=number, start=start, end=end, quote=quote, **known)
-
-
-def node(query_id: str, chunk: str, similarity: float, hop: int = 0, via: str | None = None) -> PathNode:
-    text = f"Text of {query_id}"
-    return PathNode(query_id=query_id, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
-
-
-def answer(
-    hits: Iterable[Hit] = (),
-    citations: Iterable[Citation] = (),
-    path: Iterable[PathNode] = (),
-    question: str = "When was the lamp lit?",
-    text: str = "It was lit in 1871.",
-) -> Answer:
-    """An answer with a sentence for each citation, the first of which says `text`."""
-    given_citations = list(citations)
-    texts = [text, *(f"And {n}." for n in range(2, len(given_citations) + 1))]
-    return Answer(
-        query_id="q",
-        question=question,
-        sentences=[Sentence(text=t, citations=[c.number]) for t, c in zip(texts, given_citations, strict=False)],
-        probability=0.5,
-        by="rules",
-        recipe="qcg",
-        citations=given_citations,
-        hits=list(hits),
-        path=list(path),
-    )
+from tests.pipelines.answers.views.sample_answers import ANSWERS, TEXT, answer, cite, hit, image, node
 
 
 def typical() -> Answer:

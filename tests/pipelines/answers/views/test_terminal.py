@@ -1,61 +1,26 @@
 """An answer on the terminal: all of it is there, it keeps the width, and the corpus cannot drive the terminal."""
 
 import re
-from datetime import datetime
 
 import pytest
 from rich.cells import cell_len
 
+from quern.pipelines.answers.views.path import strongest
 from quern.pipelines.answers.views.terminal import render_text
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
-from tests.pipelines.answers.views.sample_answers import COMPARED, HARMFUL, REFUSED
+from quern.schemas.answers import Sentence, SubAnswer
+from tests.pipelines.answers.views.sample_answers import COMPARED, HARMFUL, REFUSED, answer, cite, hit, node
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. " + "The keeper slept below. " * 20
-HIT = Hit(
-    rank=1,
-    chunk_id="lamp-0",
-    doc_id="lamp",
-    url="https://tidewiki.example/lamp",
-    title="The lamp of Pell Head",
-    published_at=datetime(2024, 5, 3, 9, 30),
-    score=0.8123,
-    start=100,
-    end=100 + len(TEXT),
-    text=TEXT,
-)
-CITATION = Citation(
-    number=1,
-    doc_id="lamp",
-    chunk_id="lamp-0",
-    url=HIT.url,
-    title=HIT.title,
-    published_at=HIT.published_at,
-    start=100,
-    end=125,
-    quote=TEXT[:25],
-)
-
-
-def node(query_id: str, similarity: float, hop: int = 0, via: str | None = None, chunk: str = "lamp-0") -> PathNode:
-    text = f"Node {query_id}?"
-    return PathNode(query_id=query_id, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
+HIT = hit(chunk="lamp-0", start=100, text=TEXT, score=0.8123)
+CITATION = cite(1, HIT, 100, 125)
 
 
 def said(text: str) -> Sentence:
     return Sentence(text=text, citations=[1])
 
 
-ANSWER = Answer(
-    query_id="q",
-    question="When was the lamp lit?",
-    sentences=[Sentence(text="The lamp was lit in 1871.", citations=[1])],
-    probability=0.8,
-    by="rules",
-    recipe="qcg",
-    citations=[CITATION],
-    hits=[HIT],
-    path=[node("a", 0.9), node("b", 0.7, 1, "a"), node("c", 0.6, chunk="other-0")],
-)
+PATH = [node("a", "lamp-0", 0.9), node("b", "lamp-0", 0.7, 1, "a"), node("c", "other-0", 0.6)]
+ANSWER = answer([HIT], [CITATION], PATH, text="The lamp was lit in 1871.").model_copy(update={"probability": 0.8})
 
 
 def test_the_answer_its_source_its_chunks_and_its_path_are_shown():
@@ -80,11 +45,11 @@ def test_the_answer_its_source_its_chunks_and_its_path_are_shown():
         "\n"
         "Path\n"
         "When was the lamp lit?\n"
-        "├── 0.90 Node a?\n"
+        "├── 0.90 Text of a\n"
         "│   ├── → chunk 1 lamp-0\n"
-        "│   └── 0.70 Node b?\n"
+        "│   └── 0.70 Text of b\n"
         "│       └── → chunk 1 lamp-0\n"
-        "└── 0.60 Node c?\n"
+        "└── 0.60 Text of c\n"
     )
 
 
@@ -94,16 +59,12 @@ def test_without_a_path_the_question_leads_to_its_chunks():
 
 
 def test_what_is_not_in_the_corpus_is_said_with_the_nearest_chunks():
-    none = {"sentences": [], "citations": []}
-    shown = render_text(ANSWER.model_copy(update=none), width=80, color=False)
+    none = ANSWER.model_copy(update={"sentences": [], "citations": []})
+    shown = render_text(none, width=80, color=False)
     assert "The corpus does not say." in shown
     assert "Sources" not in shown
     assert "Nearest chunks, too weak to answer from (qcg)" in shown
-
-
-def test_an_answer_with_nothing_found_is_short():
-    none = {"sentences": [], "citations": [], "hits": [], "path": []}
-    shown = render_text(ANSWER.model_copy(update=none), width=80, color=False)
+    shown = render_text(none.model_copy(update={"hits": [], "path": []}), width=80, color=False)
     assert shown == "When was the lamp lit?\n\nThe corpus does not say.\n\nEvidence: 80 %\n"
 
 
@@ -183,7 +144,7 @@ def test_the_corpus_cannot_drive_the_terminal():
             "recipe": EVIL,
             "citations": [CITATION.model_copy(update={**evil, "quote": EVIL})],
             "hits": [HIT.model_copy(update={**evil, "text": EVIL})],
-            "path": [node("a", 0.5, chunk=EVIL).model_copy(update={"text": EVIL})],
+            "path": [node("a", EVIL, 0.5).model_copy(update={"text": EVIL})],
         }
     )
     shown = render_text(hostile, width=80, color=False)
@@ -196,6 +157,24 @@ def test_the_corpus_cannot_drive_the_terminal():
 
 
 def test_a_circular_path_ends():
-    circle = [node("a", 0.5, 1, "b"), node("b", 0.5, 1, "a"), node("c", 0.5, 0, "c")]
+    circle = [node(n, "lamp-0", 0.5, hop, via) for n, hop, via in (("a", 1, "b"), ("b", 1, "a"), ("c", 0, "c"))]
     shown = render_text(ANSWER.model_copy(update={"path": circle}), width=80, color=False)
-    assert all(f"Node {n}?" in shown for n in "abc")
+    assert all(f"Text of {n}" in shown for n in "abc")
+
+
+def test_the_strongest_nodes_come_with_those_they_were_reached_through():
+    many = (node(f"n{i}", "lamp-0", 0.5) for i in range(9))
+    shown = strongest([node("far", "lamp-0", 0.9, 1, "near"), node("near", "lamp-0", 0.1), *many], [HIT], limit=3)
+    assert set(shown.nodes) == {"far", "near", "n0"}
+    assert len(shown.hidden) == 8
+
+
+def test_nodes_that_led_to_a_hit_come_before_stronger_ones_that_did_not():
+    shown = strongest([node("aside", "other-0", 0.9), node("led", "lamp-0", 0.2)], [HIT], limit=1)
+    assert list(shown.nodes) == ["led"]
+
+
+def test_a_pair_that_several_nodes_hold_is_shown_once_and_not_counted_again():
+    same = [node(f"n{i}", "lamp-0", 0.5 - i / 10, text="When did it open? In 1901.") for i in range(3)]
+    shown = strongest([*same, node("other", "lamp-0", 0.1)], [HIT])
+    assert (list(shown.nodes), shown.hidden) == (["n0", "other"], [])
