@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.reasoning.answering.draft import Draft
@@ -36,9 +37,9 @@ from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
+from quern.pipelines.retrieve.filter_checks import nothing_passes
 from quern.pipelines.retrieve.filters import conditions_of, known_by
 from quern.pipelines.retrieve.searcher import Searcher, reader_of
-from quern.pipelines.retrieve.unmet import nothing_passes
 from quern.pipelines.timelines.evidence import with_events, with_spans
 from quern.schemas.answers import Answer, Question
 
@@ -160,12 +161,28 @@ class _Runner:
         vocabulary, texts = self._searcher.held(_vocabulary), [q.question for q in questions]
         seen = understood(self._reasoner, texts, vocabulary, self._settings.question, now, encode)
         going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
-        answered = self._overviews(going) if self._recipe.answer else self._answered(going)
+        answered = iter(
+            gated(self._overviews(going) if self._recipe.answer else self._answered(going), self._searcher.snapshot)
+        )
+        refusal: dict[str, Any] = {"sentences": [], "citations": [], "hits": [], "path": [], "reason": "refused"}
+        refusal |= {"probability": 0.0, "by": self._settings.generator.kind}
         return [
-            next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(questions, seen, strict=True)
+            next(answered) if u.refused is None else Answer(**self._known(q), **refusal, notes=list(u.notes))
+            for q, u in zip(questions, seen, strict=True)
         ]
 
-    def _answered(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
+    def _known(self, question: Question) -> dict[str, Any]:
+        """The fields of an answer that are known when its question is."""
+        return {
+            "query_id": question.query_id,
+            "question": question.question,
+            "recipe": self._recipe.name,
+            "as_of": self._as_of(question),
+            "type": question.type,
+            "expected": question.answer,
+        }
+
+    def _answered(self, going: Sequence[tuple[Question, Understood]]) -> list[Answer]:
         """The answers from the best chunks."""
         texts = [u.question for _, u in going]
         plans = decomposed(self._reasoner, texts) if self._settings.question.decompose else [Plan(t) for t in texts]
@@ -184,35 +201,38 @@ class _Runner:
             judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts)])
             for (one, n), part in zip(now, map(_Part, inputs, evidence, drafts, judgements), strict=True):
                 one.parts[n] = part
-        return iter(gated(self._answer_wholes(asked), self._searcher.snapshot))
+        # Answer the questions themselves, after all their parts.
+        wholes = [one.whole() for one in asked]
+        inputs = [
+            one.after(self._given(one.understood.question, of), one.plan.asked())
+            for one, of in zip(asked, wholes, strict=True)
+        ]
+        inputs = with_events(self._searcher, inputs, wholes, [self._as_of(one.question) for one in asked])
+        done = self._reasoner.run(self._task, inputs)
+        concluded = self._concluder.of_wholes([Drafted(g, d.output) for g, d in zip(inputs, done, strict=True)])
+        return [*map(self._composed, asked, inputs, wholes, done, concluded)]
 
-    def _overviews(self, going: Sequence[tuple[Question, Understood]]) -> Iterator[Answer]:
+    def _overviews(self, going: Sequence[tuple[Question, Understood]]) -> list[Answer]:
         """The answers about the whole corpus."""
         batch = Batch(
             self._searcher, [u.question for _, u in going], [conditions_of(q) for q, _ in going], self._reasoner
         )
         overviews = self._recipe.answer(batch) if self._recipe.answer and going else []
-        answers = [
+        return [
             Answer(
-                query_id=q.query_id,
-                question=q.question,
+                **self._known(q),
                 asked=u.question if u.question != q.question else None,
                 sentences=of.sentences,
                 probability=of.probability,
                 reason=of.reason,
                 notes=[*u.notes, *of.notes],
                 by=of.by,
-                recipe=self._recipe.name,
                 citations=of.citations,
                 hits=of.hits,
                 path=[],
-                as_of=self._as_of(q),
-                type=q.type,
-                expected=q.answer,
             )
             for (q, u), of in zip(going, overviews, strict=True)
         ]
-        return iter(gated(answers, self._searcher.snapshot))
 
     def _as_of(self, question: Question) -> date | None:
         """The day until which its evidence was published: that of the run or its own, the earlier of both."""
@@ -228,18 +248,6 @@ class _Runner:
     def _given(self, question: str, found: Found) -> AnswerInput:
         return AnswerInput(question, found.evidence, reader=self._reader, windows=self._settings.answer.windows)
 
-    def _answer_wholes(self, asked: Sequence[_Asked]) -> list[Answer]:
-        """Answer the questions themselves, after all their parts."""
-        found = [one.whole() for one in asked]
-        inputs = [
-            one.after(self._given(one.understood.question, of), one.plan.asked())
-            for one, of in zip(asked, found, strict=True)
-        ]
-        inputs = with_events(self._searcher, inputs, found, [self._as_of(one.question) for one in asked])
-        drafts = self._reasoner.run(self._task, inputs)
-        concluded = self._concluder.of_wholes([Drafted(g, done.output) for g, done in zip(inputs, drafts, strict=True)])
-        return [*map(self._composed, asked, inputs, found, drafts, concluded)]
-
     def _composed(
         self, one: _Asked, given: AnswerInput, found: Found, done: Done[Draft], concluded: Conclusion
     ) -> Answer:
@@ -247,12 +255,13 @@ class _Runner:
         sentences = sentences_of(concluded.answer(done.output), citations)
         reason: str | None = concluded.reason
         detail = concluded.detail
-        if not found.hits and (unmet := nothing_passes(self._searcher, self._conditions(question))):
+        retrieve = self._settings.retrieve
+        conditions = [*retrieve.where, *known_by(retrieve.as_of), *conditions_of(question)]
+        if not found.hits and (unmet := nothing_passes(self._searcher, conditions)):
             reason, detail = "nothing_passes", unmet
         parents = [sub.parents for sub in one.plan.sub_questions]
         return Answer(
-            query_id=question.query_id,
-            question=question.question,
+            **self._known(question),
             asked=given.question if given.question != question.question else None,
             kind=concluded.kind,
             sentences=sentences,
@@ -260,7 +269,6 @@ class _Runner:
             reason=reason,
             notes=[*one.understood.notes, *([detail] if detail else [])],
             by=done.by,
-            recipe=self._recipe.name,
             sub_questions=sub_answers(one.pairs(given), parents, citations),
             citations=citations.all(),
             hits=found.hits,
@@ -269,34 +277,6 @@ class _Runner:
             timeline=timeline_of(concluded.timeline(given), citations, found.hits),
             parts=question_parts(given.question) if self._settings.align.hits else [],
             alignments=[*map(aligned_hit, concluded.aligned, found.hits)],
-            as_of=self._as_of(question),
-            type=question.type,
-            expected=question.answer,
-        )
-
-    def _conditions(self, question: Question) -> list[str]:
-        """All conditions that what is found for a question meets: of the run and its own."""
-        retrieve = self._settings.retrieve
-        return [*retrieve.where, *known_by(retrieve.as_of), *conditions_of(question)]
-
-    def _refused(self, question: Question, seen: Understood) -> Answer:
-        """The answer to a question that is not to be answered."""
-        return Answer(
-            query_id=question.query_id,
-            question=question.question,
-            kind="other",
-            sentences=[],
-            probability=0.0,
-            reason="refused",
-            notes=list(seen.notes),
-            by=self._settings.generator.kind,
-            recipe=self._recipe.name,
-            citations=[],
-            hits=[],
-            path=[],
-            as_of=self._as_of(question),
-            type=question.type,
-            expected=question.answer,
         )
 
 

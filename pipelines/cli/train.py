@@ -151,7 +151,7 @@ def decomposer(
     if reward is None:
         figures = training.train_supervised(request)
     else:
-        from quern.pipelines.retrieve.passages import Passages
+        from quern.pipelines.retrieve.evidence import Passages
         from quern.pipelines.retrieve.recipes import find_recipes
 
         settings = training.GroupSettings(group=group, questions=size)

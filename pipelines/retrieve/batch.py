@@ -70,7 +70,17 @@ class Batch:
     @cached_property
     def vectors(self) -> Floats:
         """Embeddings of the questions, shape (questions, d)."""
-        return _question_vectors(self.searcher, self.reasoner, self.searched)
+        embedder, texts = self.searcher.question_embedder, self.searched
+        if not texts:
+            return embedder.encode(texts)
+
+        def embed(places: Sequence[int]) -> list[_QuestionVector]:
+            vectors = embedder.encode([texts[n] for n in places]).astype("<f4", copy=False)
+            return [_QuestionVector(vector=b64encode(row.tobytes()).decode("ascii")) for row in vectors]
+
+        step = Kept("question_vectors", _QuestionVector, self.searcher.question_model)
+        kept = self.reasoner.kept(step, texts, embed)
+        return np.stack([np.frombuffer(b64decode(one.vector), dtype="<f4") for one in kept]).astype(np.float32)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -169,32 +179,24 @@ class Batch:
     @cached_property
     def clauses(self) -> Clauses:
         """The clauses that questions fall into."""
-        cut_up = [clauses(q) for q in self.questions]
-        question = np.repeat(np.arange(len(self)), [len(c) for c in cut_up])
-        where = [self.where[q] for q in question.tolist()]
-        return Clauses(self.searcher, [c for parts in cut_up for c in parts], question, where, self.reasoner)
+        return Clauses(self, [clauses(q) for q in self.questions])
 
     def _depth(self, rows: int, times: int = 1) -> int:
         return max(1, min(self.settings.retrieve.depth * times, rows))
 
 
 class Clauses(Batch):
-    """The clauses of a batch's questions, themselves a batch.
+    """Texts that are asked beside a batch's questions, such as their clauses, themselves a batch.
 
     Attributes:
-        question: Position of each clause's question, shape (clauses,), never decreasing.
+        question: Position of each text's question, shape (texts,), never decreasing.
     """
 
-    def __init__(
-        self,
-        searcher: Searcher,
-        questions: Sequence[str],
-        question: Positions,
-        where: Sequence[Sequence[str]],
-        reasoner: Reasoner | None = None,
-    ) -> None:
-        super().__init__(searcher, questions, where, reasoner)
-        self.question = question
+    def __init__(self, batch: Batch, texts: Sequence[Sequence[str]]) -> None:
+        """`texts` are those of each question, and must meet its conditions."""
+        self.question: Positions = np.repeat(np.arange(len(batch)), [len(own) for own in texts])
+        where = [batch.where[q] for q in self.question.tolist()]
+        super().__init__(batch.searcher, [text for own in texts for text in own], where, batch.reasoner)
 
 
 @dataclass(frozen=True)
@@ -228,17 +230,3 @@ class _QuestionVector(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     vector: str
-
-
-def _question_vectors(searcher: Searcher, reasoner: Reasoner, texts: Sequence[str]) -> Floats:
-    """Embeddings of questions in the form in which texts are searched, shape (questions, d)."""
-    if not texts:
-        return searcher.question_embedder.encode(texts)
-    step = Kept("question_vectors", _QuestionVector, searcher.question_model)
-
-    def embed(places: Sequence[int]) -> list[_QuestionVector]:
-        vectors = searcher.question_embedder.encode([texts[n] for n in places]).astype("<f4", copy=False)
-        return [_QuestionVector(vector=b64encode(row.tobytes()).decode("ascii")) for row in vectors]
-
-    made = reasoner.kept(step, texts, embed)
-    return np.stack([np.frombuffer(b64decode(one.vector), dtype="<f4") for one in made]).astype(np.float32)

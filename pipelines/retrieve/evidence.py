@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -18,9 +18,10 @@ from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, pair_similarities
 from quern.jobs.reasoning.answering.inputs import Evidence, Fact
 from quern.jobs.text.plain_text import publication
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.named_documents import named_documents, with_named
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, ranks
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Hit, PathNode, Search
 from quern.schemas.tables import TRIPLETS
 
@@ -57,20 +58,16 @@ def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
     named = named_documents(batch)
     chosen = with_named(batch, selected(batch, ranking), named).chunks
     hits = hits_of(batch, cut(chosen, len(batch), batch.settings.retrieve.top_k))
-    evidence = _with_keys(batch, evidence_of(batch, hits), named)
-    searches: Sequence[Search | None] = ranking.searches or [None] * len(batch)
-    return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), searches, strict=True)]
-
-
-def _with_keys(batch: Batch, evidence: list[list[Evidence]], named: dict[int, dict[int, str]]) -> list[list[Evidence]]:
-    """The evidence, that of documents which its question names by a key titled by the key too."""
+    evidence = evidence_of(batch, hits)
+    # The evidence of documents that its question names by a key is titled by the key too.
     for question, documents in named.items():
         of_key = {batch.graph.documents.keys[at].as_py(): key for at, key in documents.items()}
         evidence[question] = [
             replace(e, title=f"{of_key[e.page]}: {e.title}" if e.title else of_key[e.page]) if e.page in of_key else e
             for e in evidence[question]
         ]
-    return evidence
+    searches: Sequence[Search | None] = ranking.searches or [None] * len(batch)
+    return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), searches, strict=True)]
 
 
 def hits_of(batch: Batch, best: Scored) -> list[list[Hit]]:
@@ -102,9 +99,8 @@ def _by_key(
 def evidence_of(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence]]:
     """The hits, each with the texts of its chunk's nodes and their cosines with the question."""
     graph = batch.graph
-    chunks = sorted({h.chunk_id for row in hits for h in row})
-    nodes = batch.searcher.snapshot.table("nodes")
-    rows = nodes.lookup("chunk_id", chunks, ["query_id", "chunk_id", "text"]).sort_by("query_id")
+    nodes, starts = batch.searcher.snapshot.table("nodes"), {h.chunk_id: h.start for row in hits for h in row}
+    rows = nodes.lookup("chunk_id", sorted(starts), ["query_id", "chunk_id", "text"]).sort_by("query_id")
     texts, place = rows["text"].to_pylist(), positions_in(graph.nodes.keys, rows["query_id"])
     members: dict[str, list[int]] = {}
     for n, owner in enumerate(rows["chunk_id"].to_pylist()):
@@ -112,7 +108,16 @@ def evidence_of(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Eviden
     of_hit = [[members.get(h.chunk_id, []) for h in row] for row in hits]
     question = np.array([q for q, row in enumerate(of_hit) for mine in row for _ in mine], dtype=np.int64)
     node = place[np.array([n for row in of_hit for mine in row for n in mine], dtype=np.int64)]
-    facts = _facts(batch.searcher.snapshot, hits)
+    # What each chunk states, in reading order; nothing where the snapshot was built before there were triplets.
+    facts: dict[str, list[Fact]] = {}
+    if TRIPLETS.name in batch.searcher.snapshot.manifest.tables and starts:
+        stated = batch.searcher.snapshot.table(TRIPLETS.name).lookup("chunk_id", sorted(starts), _FACT_COLUMNS)
+        order = ("chunk_id", "start", "relation_start", "object_start")
+        for fact in stated.sort_by([(name, "ascending") for name in order]).to_pylist():
+            at = starts[fact["chunk_id"]]
+            span = fact["start"] - at, fact["end"] - at
+            own = Fact(fact["subject"], fact["relation"], fact["object"], *span)
+            facts.setdefault(fact["chunk_id"], []).append(own)
     cosines = iter(pair_similarities(batch.vectors, graph.nodes.vectors, question, node).tolist())
     return [
         [
@@ -134,21 +139,6 @@ def evidence_of(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Eviden
     ]
 
 
-def _facts(snapshot: Snapshot, hits: Sequence[Sequence[Hit]]) -> dict[str, list[Fact]]:
-    """What each chunk states, in reading order; nothing where the snapshot was built before there were triplets."""
-    starts = {h.chunk_id: h.start for row in hits for h in row}
-    if TRIPLETS.name not in snapshot.manifest.tables or not starts:
-        return {}
-    rows = snapshot.table(TRIPLETS.name).lookup("chunk_id", sorted(starts), _FACT_COLUMNS)
-    rows = rows.sort_by([(name, "ascending") for name in ("chunk_id", "start", "relation_start", "object_start")])
-    found: dict[str, list[Fact]] = {}
-    for row in rows.to_pylist():
-        at = starts[row["chunk_id"]]
-        fact = Fact(row["subject"], row["relation"], row["object"], row["start"] - at, row["end"] - at)
-        found.setdefault(row["chunk_id"], []).append(fact)
-    return found
-
-
 def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
     """The strongest reached nodes per question, each with the node it was reached through."""
     rows: list[list[PathNode]] = [[] for _ in range(len(batch))]
@@ -164,12 +154,20 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
     texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])
     followed = graph.edges + graph.mentions
     incoming = sparse.csc_array(followed) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
-    before: dict[tuple[int, int], tuple[int, int]] = {}
+    hops: dict[tuple[int, int], int] = {}  # Of the nodes so far, by question and node.
     # Kept nodes come hop by hop, so the node before is known when its neighbours come.
     for at, query_id, owner in zip(kept.tolist(), ids, owners, strict=True):
         question, node, hop = int(reached.question[at]), int(reached.node[at]), int(reached.hop[at])
-        via = _via(incoming, before, question, node, hop) if hop else None
-        before[question, node] = (hop, node)
+        via = edge = None
+        if hop:
+            # The node of the hop before that has an edge to this one; none where that one was not kept.
+            sources = incoming.indices[slice(*incoming.indptr[node : node + 2])].tolist()
+            via = next((source for source in sources if hops.get((question, source)) == hop - 1), None)
+        if via is not None:
+            # Where there are both kinds of edge between two nodes, it is a mention.
+            named = graph.mentions.indices[slice(*graph.mentions.indptr[via : via + 2])]
+            edge = "mention" if node in named else "neighbour"
+        hops[question, node] = hop
         rows[question].append(
             PathNode(
                 query_id=query_id,
@@ -178,25 +176,10 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
                 similarity=float(reached.similarity[at]),
                 hop=hop,
                 via=None if via is None else graph.nodes.keys[via].as_py(),
-                edge=None if via is None else _kind(graph.mentions, via, node),
+                edge=edge,
             )
         )
     return rows
-
-
-def _kind(mentions: sparse.csr_array, source: int, target: int) -> str:
-    """Kind of the edge between two nodes; where there are both, a mention."""
-    named = mentions.indices[slice(*mentions.indptr[source : source + 2])]
-    return "mention" if target in named else "neighbour"
-
-
-def _via(
-    incoming: sparse.csc_array, before: dict[tuple[int, int], tuple[int, int]], question: int, node: int, hop: int
-) -> int | None:
-    """The node of the hop before that has an edge to `node`; None where that one was not kept."""
-    sources = incoming.indices[incoming.indptr[node] : incoming.indptr[node + 1]]
-    found = [before[question, int(s)] for s in sources if (question, int(s)) in before]
-    return next((source for hop_before, source in found if hop_before == hop - 1), None)
 
 
 def selected(batch: Batch, ranking: Ranking) -> Ranking:
@@ -210,7 +193,17 @@ def selected(batch: Batch, ranking: Ranking) -> Ranking:
     # What is left must fill `top_k` places where some are left out.
     depth = max(4 * retrieve.top_k, 2 * rerank.depth if rerank.model else 0)
     chunks = deduplicated(ranking.chunks, batch.graph.chunks.vectors, len(batch), depth, retrieve.deduplicate_above)
-    return replace(ranking, chunks=_reranked(batch, cut(chunks, len(batch), rerank.depth)) if rerank.model else chunks)
+    if not rerank.model:
+        return replace(ranking, chunks=chunks)
+    best = cut(chunks, len(batch), rerank.depth)
+    keys = batch.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
+    columns = ["chunk_id", "title", "text"]
+    rows = batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(set(keys)), columns)
+    text = {row["chunk_id"]: under_title(row) for row in rows.to_pylist()}
+    # Only where a setting names such a model: torch takes seconds to import.
+    model = import_module("quern.jobs.models.cross_encoder").CrossEncoder.load(rerank)
+    scores = model.scores([batch.questions[q] for q in best.question.tolist()], [text[key] for key in keys])
+    return replace(ranking, chunks=in_order(best.question, best.chunk, scores))
 
 
 def deduplicated(scored: Scored, vectors: Floats, questions: int, depth: int, above: float) -> Scored:
@@ -248,12 +241,26 @@ def under_title(chunk: Mapping[str, Any]) -> str:
     return f"{chunk['title']}\n{chunk['text']}" if chunk["title"] else str(chunk["text"])
 
 
-def _reranked(batch: Batch, scored: Scored) -> Scored:
-    """`scored` by the cross-encoder's score of each question with the title and text of each chunk."""
-    keys = batch.graph.chunks.keys.take(pa.array(scored.chunk)).to_pylist()
-    rows = batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(set(keys)), ["chunk_id", "title", "text"])
-    text = {row["chunk_id"]: under_title(row) for row in rows.to_pylist()}
-    # Only where a setting names such a model: torch takes seconds to import.
-    model = import_module("quern.jobs.models.cross_encoder").CrossEncoder.load(batch.settings.rerank)
-    scores = model.scores([batch.questions[q] for q in scored.question.tolist()], [text[key] for key in keys])
-    return in_order(scored.question, scored.chunk, scores)
+class Passages:
+    """Passages for texts with no question answered, such as evidence that models are trained by; each found once."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+        self._known: dict[tuple[str, str], list[str]] = {}
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Unit vectors of texts by the snapshot's model, shape (n, d)."""
+        return self._searcher.question_embedder.encode([self._searcher.form(text) for text in texts])
+
+    def by(self, recipe: Recipe, most: int) -> Callable[[Sequence[str]], list[list[str]]]:
+        """What gives the best `most` passages of each text by a recipe."""
+
+        def retrieve(texts: Sequence[str]) -> list[list[str]]:
+            new = [text for text in dict.fromkeys(texts) if (recipe.name, text) not in self._known]
+            if new:
+                batch = Batch(self._searcher, new)
+                for text, found in zip(new, load_evidence(batch, recipe.rank(batch)), strict=True):
+                    self._known[recipe.name, text] = [e.text for e in found.evidence[:most]]
+            return [self._known[recipe.name, text] for text in texts]
+
+        return retrieve

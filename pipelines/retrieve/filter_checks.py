@@ -1,23 +1,32 @@
-"""What commands ask of filters: whether a snapshot has their columns, and which documents meet them."""
+"""What is asked of filters: whether a snapshot has their columns, which documents meet them, and why none does."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from quern.indexes.catalog.folder import Snapshot
 from quern.pipelines.retrieve.filters import (
     METADATA,
+    MOST_MASKS,
     FilterError,
     UnknownColumnError,
+    allowed,
     conditions_in,
     known_columns,
     met_by,
 )
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import DOCUMENTS
-from quern.schemas.words.meant import meant, no_such
+from quern.schemas.words.lines import shortened
+from quern.schemas.words.meant import ALIKE, meant, no_such
+
+_LONGEST: Final = 80  # Characters of a condition in a message.
 
 
 def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) -> None:
@@ -30,23 +39,18 @@ def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) ->
         try:
             columns = [each.column for each in conditions_in(text)]
         except UnknownColumnError as error:
-            raise _unknown(text, error.name, searcher.held(_metadata_names)) from None
+            known, metadata, name = known_columns(), searcher.held(_metadata_names), error.name
+            part = (each for each in metadata if name.casefold() in each.casefold().split())
+            near = next(part, None) or meant(name, [*known, *metadata])
+            if near in metadata and near not in known:
+                missing = f"there is no column of documents or chunks {name!r}; did you mean {METADATA}.{near}?"
+                raise FilterError(f"the filter {text!r}: {missing}") from None
+            there = [*known, *(f"{METADATA}.{each}" for each in metadata[:20])]
+            raise UnknownColumnError(text, name, there) from None
         for column in columns:
             name = column.removeprefix(f"{METADATA}.")
             if name != column and name not in (there := searcher.held(_metadata_names)):
                 raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
-
-
-def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
-    """What is said of a column that there is not, by what the snapshot has."""
-    columns = known_columns()
-    part = (each for each in metadata if name.casefold() in each.casefold().split())
-    near = next(part, None) or meant(name, [*columns, *metadata])
-    if near in metadata and near not in columns:
-        told = f"there is no column of documents or chunks {name!r}; did you mean {METADATA}.{near}?"
-        return FilterError(f"the filter {text!r}: {told}")
-    given = [f"{METADATA}.{each}" for each in metadata[:20]]
-    return UnknownColumnError(text, name, [*columns, *given])
 
 
 def _metadata_names(searcher: Searcher) -> list[str]:
@@ -70,3 +74,46 @@ def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[s
         ids = {i for keys, holds in met_by(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
         met = ids if met is None else met & ids
     return sorted(met or ())
+
+
+def nothing_passes(searcher: Searcher, conditions: Sequence[str]) -> str | None:
+    """Why nothing was found where no document passes the conditions, as a sentence; None where one does."""
+    if not conditions or (together := allowed(searcher, [conditions])) is None or together.masks.any():
+        return None
+    alone = allowed(searcher, [[one] for one in conditions])
+    unmet = [c for c, n in zip(conditions, alone.of_question, strict=True) if not alone.masks[n].any()] if alone else []
+    if not unmet:
+        return f"No document passes all filters together: {', '.join(shortened(c, _LONGEST) for c in conditions)}."
+    near = searcher.held(_Alike).of(unmet[0])
+    return f"No document passes the filter {shortened(unmet[0], _LONGEST)}{f'; there is {near}' if near else ''}."
+
+
+class _Alike:
+    """What is most like the values of unmet conditions: many questions of a file have the same ones."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._snapshot = searcher.snapshot
+        self.of = lru_cache(MOST_MASKS)(self._values)
+
+    def _values(self, unmet: str) -> str:
+        """The values of the column most like the one that a condition asks for, or all where they are few; in words.
+
+        Empty for other operators than `=`, and where no value is like it.
+        """
+        first, *others = conditions_in(unmet)
+        if others or first.operator != "=" or not isinstance(first.least, str):
+            return ""
+        group, _, name = first.column.partition(".")
+        values: set[str] = set()
+        for batch in self._snapshot.table(first.table).batches([group]):
+            column = batch.column(0)
+            if group == METADATA and name:
+                column = pc.map_lookup(column, pa.scalar(name), "first")
+            if not pa.types.is_string(column.type):
+                return ""
+            values.update(filter(None, column.unique().to_pylist()))
+            if len(values) > 5_000:
+                break
+        folded = {value.casefold(): value for value in sorted(values)}
+        near = [folded[v] for v in difflib.get_close_matches(first.least.casefold(), folded, 3, ALIKE)]
+        return " or ".join(near or (sorted(values) if len(values) <= 5 else []))

@@ -17,7 +17,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
-from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -103,18 +102,6 @@ class Condition:
         return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
 
 
-def condition(text: str) -> Condition:
-    """The one condition that `text` states.
-
-    Raises:
-        FilterError: As of `conditions_in`, or it states several.
-    """
-    first, *others = conditions_in(text)
-    if others:
-        raise FilterError(f"the filter {text!r} has {len(others) + 1} conditions; give each for itself")
-    return first
-
-
 def conditions_in(text: str) -> tuple[Condition, ...]:
     """The conditions that `text` states, all of which must hold.
 
@@ -157,7 +144,8 @@ def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
         if after.strip() and (joined is None or joined[1].lower() == "or"):
             raise FilterError(f"the filter {text!r}: {after.strip()!r} after the value is not `and` with a condition")
         items = _ITEM.findall(found[0][1:-1]) if listed else [found[0]]
-        return list(map(_unquoted, items)), after[joined.end() :] if joined else ""
+        values = [i[1:-1].replace(i[0] * 2, i[0]) if i[0] in "\"'" else i.strip() for i in items]
+        return values, after[joined.end() :] if joined else ""
     if rest.startswith(("=", "<", ">", "!")):
         raise FilterError(f"the filter {text!r}: the value {rest!r} begins with an operator; put it in quotes")
     for joined in _JOINED.finditer(rest):  # `Salt and Pepper` is a value.
@@ -168,20 +156,14 @@ def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
     return [rest], ""
 
 
-def _unquoted(item: str) -> str:
-    """A value without its quotes."""
-    quote = item[0]
-    return item[1:-1].replace(quote * 2, quote) if quote in "\"'" else item.strip()
-
-
 def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Condition:
     """The condition on the column `name`; `text` is for messages."""
     if name.startswith(f"{METADATA}."):
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
         number = _number(values[0]) if operator[0] in "<>" else None
-        ranges = [(value, value) for value in (values if number is None else [number])]
-        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, ranges)
+        same = [(value, value) for value in (values if number is None else [number])]
+        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
         raise UnknownColumnError(text, name, [*known_columns(), f"{METADATA}.NAME"])
@@ -191,7 +173,20 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         raise FilterError(
             f"the filter {text!r}: `contains` is for texts, and {name} is a column of type {_named(kind)}"
         )
-    return _of_ranges(table.name, name, operator, [_value(text, kind, value) for value in values])
+    ranges = []
+    for value in values:
+        first_and_last: tuple[object, object] = (value, value)
+        try:
+            if pa.types.is_timestamp(kind):
+                first_and_last = _moments(value)
+            elif pa.types.is_integer(kind):
+                first_and_last = (int(value),) * 2
+            for each in first_and_last:  # What the column cannot hold is told here, not in the midst of a batch.
+                pa.scalar(each, kind)
+        except (ValueError, OverflowError):
+            raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
+        ranges.append(first_and_last)
+    return _of_ranges(table.name, name, operator, ranges)
 
 
 def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
@@ -220,21 +215,6 @@ def conditions_of(question: Question) -> list[str]:
 def _columns(table: Table) -> list[str]:
     """The columns that a condition can be about."""
     return [f.name for f in table.schema if f.name not in table.hidden and not pa.types.is_nested(f.type)]
-
-
-def _value(text: str, kind: pa.DataType, value: str) -> tuple[object, object]:
-    """The first and last value that `value` stands for, of the type `kind`."""
-    values: tuple[object, object] = (value, value)
-    try:
-        if pa.types.is_timestamp(kind):
-            values = _moments(value)
-        elif pa.types.is_integer(kind):
-            values = (int(value),) * 2
-        for each in values:  # What the column cannot hold is told here, not in the midst of a batch.
-            pa.scalar(each, kind)
-    except (ValueError, OverflowError):
-        raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
-    return values
 
 
 def _named(kind: pa.DataType) -> str:
@@ -283,42 +263,37 @@ def allowed(searcher: Searcher, filters: Sequence[Sequence[str]]) -> Allowed | N
     number: dict[tuple[str, ...], int] = {}
     of_question = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
     held = searcher.held(Masks)
-    return Allowed(np.stack([held.of(searcher, key) for key in number]), of_question)
+    return Allowed(np.stack([held.of(key) for key in number]), of_question)
 
 
 class Masks:
     """The masks of the filters that were asked for last, for the next batches."""
 
-    def __init__(self, _: Searcher) -> None:
+    def __init__(self, searcher: Searcher) -> None:
+        self._snapshot, self._members = searcher.snapshot, searcher.graph.members
         self._bits: OrderedDict[tuple[str, ...], npt.NDArray[np.uint8]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._bits)
 
-    def of(self, searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
+    def of(self, conditions: tuple[str, ...]) -> Mask:
         """The chunks that meet all conditions, shape (chunks,)."""
+        members = self._members
         if conditions not in self._bits:
-            self._bits[conditions] = np.packbits(_mask(searcher, conditions))
+            mask = np.ones(len(members.chunks), dtype=np.bool_)
+            for each in (each for text in conditions for each in conditions_in(text)):
+                documents = each.table == DOCUMENTS.name
+                keys = members.documents.keys if documents else members.chunks
+                met = np.zeros(len(keys), dtype=np.bool_)
+                for named, holds in met_by(self._snapshot, each):
+                    at = positions_in(keys, named)
+                    met[at[at >= 0]] = holds[at >= 0]
+                mask &= met[members.documents.of_chunk] if documents else met
+            self._bits[conditions] = np.packbits(mask)
             if len(self._bits) > MOST_MASKS:
                 self._bits.popitem(last=False)
         self._bits.move_to_end(conditions)
-        count = len(searcher.graph.members.chunks)
-        return np.unpackbits(self._bits[conditions], count=count).astype(np.bool_)
-
-
-def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
-    """The chunks that meet all conditions, shape (chunks,)."""
-    members = searcher.graph.members
-    mask = np.ones(len(members.chunks), dtype=np.bool_)
-    for each in (each for text in conditions for each in conditions_in(text)):
-        documents = each.table == "documents"
-        keys = members.documents.keys if documents else members.chunks
-        met = np.zeros(len(keys), dtype=np.bool_)
-        for named, holds in met_by(searcher.snapshot, each):
-            at = positions_in(keys, named)
-            met[at[at >= 0]] = holds[at >= 0]
-        mask &= met[members.documents.of_chunk] if documents else met
-    return mask
+        return np.unpackbits(self._bits[conditions], count=len(members.chunks)).astype(np.bool_)
 
 
 def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
@@ -327,8 +302,15 @@ def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask
     group, _, name = each.column.partition(".")
     columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
     for batch in snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
-        values = reduce(_later, map(batch.column, columns))
-        yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
+        values = batch.column(columns[0])
+        for other in map(batch.column, columns[1:]):  # The later of two moments, or the one that is known.
+            later = pc.fill_null(pc.greater(values, other), pc.is_valid(values))
+            values = pc.if_else(later, values, other)
+        if name:
+            values = pc.map_lookup(values, pa.scalar(name), "first")
+            if isinstance(each.least, float):  # Only what is a number is compared with one.
+                values = pa.array(map(_number, values.to_pylist()), pa.float64())
+        yield batch.column(key), each.holds(values)
 
 
 def _number(text: str | None) -> float | None:
@@ -338,14 +320,3 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
-
-
-def _metadata(column: pa.Array, name: str, wanted: object) -> pa.Array:
-    """What each document's metadata says under `name`: texts, or where `wanted` is a number those that are numbers."""
-    said = pc.map_lookup(column, pa.scalar(name), "first")
-    return pa.array(map(_number, said.to_pylist()), pa.float64()) if isinstance(wanted, float) else said
-
-
-def _later(one: pa.Array, other: pa.Array) -> pa.Array:
-    """The later of each two moments, or the one that is known."""
-    return pc.if_else(pc.fill_null(pc.greater(one, other), pc.is_valid(one)), one, other)

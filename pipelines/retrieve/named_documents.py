@@ -6,7 +6,7 @@ A value of metadata of several words, such as `Lagerhaus North`, names a documen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
@@ -48,37 +48,34 @@ def keys_named(question: str) -> list[str]:
 def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
     """Of each question that names documents their positions, and what each is named by."""
     wanted = {n: keys for n, q in enumerate(batch.questions) if (keys := keys_named(q))}
-    by_key = _named_by_key(batch, wanted) if wanted else {}
-    return _named_by_value(batch) | by_key
-
-
-def _named_by_key(batch: Batch, wanted: dict[int, list[str]]) -> dict[int, dict[int, str]]:
     every = sorted({form for keys in wanted.values() for key in keys for form in _forms(key)})
-    documents = batch.searcher.snapshot.table("documents")
-    known = set(documents.lookup("doc_id", every, ["doc_id"])["doc_id"].to_pylist())
-    found: dict[int, dict[int, str]] = {}
+    rows = batch.searcher.snapshot.table("documents").lookup("doc_id", every, ["doc_id"]) if every else None
+    known = set(rows["doc_id"].to_pylist()) if rows is not None else set()
+    by_key: dict[int, dict[int, str]] = {}
     for n, keys in wanted.items():
         for key in keys:
             ids = [form for form in _forms(key) if form in known]
             at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
-            at = at or _of(batch.searcher.held(_names), key)
-            found.setdefault(n, {}).update(dict.fromkeys((p for p in at if p >= 0), key))
-    return {n: named for n, named in found.items() if named}
-
-
-def _named_by_value(batch: Batch) -> dict[int, dict[int, str]]:
+            if not at:
+                # The document of an address, or whose address ends in the key, or those that it is said of: not many.
+                names = batch.searcher.held(_Hashes, _names)
+                address = names.at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
+                said = names.at(_said(key))
+                at = address if len(address) == 1 else said if len(said) <= _MOST else []
+            if places := [place for place in at if place >= 0]:
+                by_key.setdefault(n, {}).update(dict.fromkeys(places, key))
     # Values are looked through where a question has a word that no text has: that costs .7 s for 100,000 documents.
-    lexical, found = batch.graph.lexical, dict[int, dict[int, str]]()
+    by_value: dict[int, dict[int, str]] = {}
     for n, question in enumerate(batch.searched):
         words = search_terms(question).split()
-        unknown = {word for word in words if word not in STOP_WORDS and not lexical.frequency(word)}
+        unknown = {word for word in words if word not in STOP_WORDS and not batch.graph.lexical.frequency(word)}
         spans = (words[at : at + size] for size in reversed(_WORDS) for at in range(len(words) - size + 1))
         for phrase in (" ".join(span) for span in spans if unknown & set(span)):
-            at = batch.searcher.held(_values).at(phrase)
+            at = batch.searcher.held(_Hashes, _values).at(phrase)
             if 0 < len(at) <= _MOST:
-                found[n] = dict.fromkeys(at, phrase)
+                by_value[n] = dict.fromkeys(at, phrase)
                 break  # The longest says most.
-    return found
+    return by_value | by_key
 
 
 def with_named(batch: Batch, ranking: Ranking, named: dict[int, dict[int, str]]) -> Ranking:
@@ -114,8 +111,9 @@ def _forms(key: str) -> Sequence[str]:
 class _Hashes:
     """Names of documents as hashes: 16 bytes each."""
 
-    def __init__(self, searcher: Searcher, named: Iterable[tuple[str, int]]) -> None:
-        rows = list(named)
+    def __init__(self, searcher: Searcher, named: Callable[[Searcher], Iterator[tuple[str, int]]]) -> None:
+        """`named` gives keys of documents with the hashes of their names."""
+        rows = list(named(searcher))
         hashes = np.array([name for _, name in rows], dtype=np.uint64)
         places = positions_in(searcher.graph.documents.keys, pa.array([key for key, _ in rows], pa.string()))
         order = np.argsort(hashes, kind="stable")
@@ -130,27 +128,8 @@ class _Hashes:
         return [place for place in found if place >= 0]
 
 
-def _of(names: _Hashes, key: str) -> list[int]:
-    """Positions of the document of the address `key`, or whose address ends in it, or of those that it is said of.
-
-    None where more are, which it does not name.
-    """
-    address = names.at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
-    said = names.at(_said(key))
-    return address if len(address) == 1 else said if len(said) <= _MOST else []
-
-
-def _names(searcher: Searcher) -> _Hashes:
-    """The documents' addresses, whole and by their last part, ids and codes of metadata; made when first asked for."""
-    return _Hashes(searcher, _hashes(searcher))
-
-
-def _values(searcher: Searcher) -> _Hashes:
+def _values(searcher: Searcher) -> Iterator[tuple[str, int]]:
     """The documents' values of metadata that have several words, in the form that is searched."""
-    return _Hashes(searcher, _value_hashes(searcher))
-
-
-def _value_hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "metadata"]):
         ids, said = batch.columns
         offsets = said.offsets.to_numpy()
@@ -165,8 +144,8 @@ def _value_hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
         yield from ((key, name) for key, n in zip(keys, values.indices.to_pylist(), strict=True) if (name := names[n]))
 
 
-def _hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
-    """The key of each document with the hashes of its names."""
+def _names(searcher: Searcher) -> Iterator[tuple[str, int]]:
+    """The documents' addresses, whole and by their last part, ids and codes of metadata."""
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "url", "metadata"]):
         for key, url, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             values = [key, *(value for _, value in metadata if len(value) <= _LONGEST)]

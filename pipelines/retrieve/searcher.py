@@ -45,15 +45,16 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self.snapshot = snapshot
         self.settings = settings
-        self.graph = QueryGraph(snapshot, settings.retrieve.vectors_in_memory, self._inverted_files)
+
+        def inverted_files() -> VectorIndexes:
+            from quern.jobs.graph.neighbours.inverted_file import InvertedFiles  # Few snapshots need what it imports.
+
+            return InvertedFiles(core_count(self.settings.engine))
+
+        self.graph = QueryGraph(snapshot, settings.retrieve.vectors_in_memory, inverted_files)
         self.pictures: Pictures | None = None
         self._embedder_ahead: Future[Embedder] | None = None
         self._held: dict[tuple[object, ...], Any] = {}
-
-    def _inverted_files(self) -> VectorIndexes:
-        from quern.jobs.graph.neighbours.inverted_file import InvertedFiles  # Few snapshots need what it imports.
-
-        return InvertedFiles(core_count(self.settings.engine))
 
     @cached_property
     def form(self) -> SearchForm:
@@ -89,14 +90,15 @@ class Searcher:
 
     def prepare(self) -> None:
         """Begin to load the models that a question needs, in the background: one that is asked alone waits less."""
-        self._embedder_ahead = in_background(self._prepared_embedder)
+
+        def prepared() -> Embedder:
+            embedder = Embedder.for_questions(self._embedding())
+            embedder.prepare()
+            return embedder
+
+        self._embedder_ahead = in_background(prepared)
         if reader := reader_of(self.settings.answer):
             reader.prepare()
-
-    def _prepared_embedder(self) -> Embedder:
-        embedder = Embedder.for_questions(self._embedding())
-        embedder.prepare()
-        return embedder
 
     def _embedding(self) -> EmbedSettings:
         """The settings of the snapshot's model."""

@@ -3,7 +3,7 @@
 A question of several hops is near the documents that it names, and not near those that they name in turn. One-round
 similarity gains nothing from neighbours that are scored by similarity again: the bridge must be followed, and it counts
 by its own rarity and by the evidence that it leaves from. It is followed in rounds, for what it leads to names others;
-then come the names that have no document of their own (`shared_names`).
+then come the names that have no document of their own (`names`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order, ranges
 from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.pipelines.retrieve.batch import Batch, Recipe
+from quern.pipelines.retrieve.names import below, surfaced, with_shared_names
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, grouped
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
-from quern.pipelines.retrieve.shared_names import below, with_shared_names
-from quern.pipelines.retrieve.sole_holders import surfaced
 
-# Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
-_DECAY: Final = 0.05
+_DECAY: Final = 0.05  # How far behind the best document one counts 1/e.
 
 
 def rank_bridge(batch: Batch) -> Ranking:
@@ -71,8 +69,16 @@ def crossed(scored: Scored, questions: Floats, graph: QueryGraph, edges: sparse.
         edges: A nodes x nodes matrix of weights in [0, 1].
     """
     of_node = graph.documents.of_chunk[graph.nodes.owner]
-    best = _best_documents(scored, len(questions), graph)
-    row, source, target, rarity = _expand(best.chunk, of_node, edges)
+    documents = graph.documents.of_chunk[scored.chunk]
+    best = grouped(scored.question, documents, scored.score, len(graph.documents.keys), "max")
+    best = cut(best, len(questions), 10)  # Bridges leave from the ten best documents, by their best chunk.
+    # All edges that leave from nodes of these documents; `row` is the place of the document in `best`.
+    by_document = np.argsort(of_node, kind="stable")
+    starts = np.searchsorted(of_node[by_document], best.chunk)
+    row, place = ranges(starts, np.searchsorted(of_node[by_document], best.chunk, side="right"))
+    node = by_document[place]
+    again, edge = ranges(edges.indptr[node].astype(np.int64), edges.indptr[node + 1].astype(np.int64))
+    row, source, target, rarity = row[again], node[again], edges.indices[edge].astype(np.int64), edges.data[edge]
     question, limit = best.question[row], best.score[row]
     worth = np.exp((limit - _most(best.question, best.score, len(questions))[question]) / _DECAY)
     cosine = np.maximum(pair_similarities(questions, graph.nodes.vectors, question, source), 1e-6)
@@ -140,27 +146,6 @@ def with_edges(
     first[1:] = (asked[1:] != asked[:-1]) | (node[1:] != node[:-1])
     asked, node, hop = asked[first], node[first], hop[first]
     return Reached(asked, node, hop, pair_similarities(questions, nodes, asked, node))
-
-
-def _best_documents(scored: Scored, questions: int, graph: QueryGraph) -> Scored:
-    """The best documents of each question, by their best chunk; `chunk` holds positions of documents."""
-    documents = graph.documents.of_chunk[scored.chunk]
-    best = grouped(scored.question, documents, scored.score, len(graph.documents.keys), "max")
-    # Bridges leave from the ten best documents.
-    return cut(best, questions, 10)
-
-
-def _expand(
-    documents: Positions, of_node: Positions, edges: sparse.csr_array
-) -> tuple[Positions, Positions, Positions, Floats]:
-    """(row of `documents`, source, target, weight) of all edges that leave from nodes of these documents."""
-    by_document = np.argsort(of_node, kind="stable")
-    starts = np.searchsorted(of_node[by_document], documents)
-    stops = np.searchsorted(of_node[by_document], documents, side="right")
-    row, place = ranges(starts, stops)
-    node = by_document[place]
-    edge_row, edge = ranges(edges.indptr[node].astype(np.int64), edges.indptr[node + 1].astype(np.int64))
-    return row[edge_row], node[edge_row], edges.indices[edge].astype(np.int64), edges.data[edge]
 
 
 RECIPES: Final = (

@@ -17,9 +17,7 @@ from quern.indexes.keys import positions_in
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.served.search_server import SearchServer, SearchServerError
 from quern.pipelines.retrieve.batch import Batch, Recipe
-from quern.pipelines.retrieve.filters import Mask
-from quern.pipelines.retrieve.fusion import reciprocal_ranks
-from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.ranking import Ranking, reciprocal_ranks
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import CHUNKS
 
@@ -47,8 +45,24 @@ def searched(batch: Batch, parts: Sequence[Part]) -> list[Scored]:
     """
     server, index = batch.searcher.held(_open)
     bodies = [body for part in parts for body in _bodies(batch, part, server.kind)]
-    hits = [found for request in _requests(bodies, index) for found in _answers(server, request)]
-    return [_scored(batch, part, hits[n * len(batch) : (n + 1) * len(batch)]) for n, part in enumerate(parts)]
+    hits: list[list[dict[str, Any]]] = []
+    for request in _requests(bodies, index):
+        for answer in server.call("POST", "/_msearch", lines=request).get("responses", []):
+            if "hits" not in answer or answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+                raise server.error(f"a search failed: {json.dumps(answer)[:300]}")
+            hits.append(answer["hits"]["hits"])
+    ranked = []
+    for n, part in enumerate(parts):
+        own = hits[n * len(batch) : (n + 1) * len(batch)]
+        question = np.repeat(np.arange(len(batch)), [len(of_question) for of_question in own])
+        ids = pa.array([hit["_id"] for of_question in own for hit in of_question], pa.string())
+        chunk = positions_in(batch.graph.members.chunks, ids)
+        score = np.array([hit["_score"] for of_question in own for hit in of_question], dtype=np.float32)
+        if part == "knn":  # Both kinds of server give half of one more than the cosine.
+            score = 2 * score - 1
+        kept = (chunk >= 0) & (score > 0)
+        ranked.append(in_order(question[kept], chunk[kept], score[kept]))
+    return ranked
 
 
 def _open(searcher: Searcher) -> tuple[SearchServer, str]:
@@ -71,43 +85,34 @@ def _bodies(batch: Batch, part: Part, kind: str) -> list[dict[str, Any]]:
     """The search of each question."""
     depth = min(batch.settings.retrieve.depth, _MOST_HITS)
     allowed = batch.allowed
-    filters = [_filter(mask, batch.graph.members.chunks) for mask in allowed.masks] if allowed else [{}]
+    filters: list[dict[str, Any]] = [] if allowed else [{}]
+    for mask in allowed.masks if allowed else ():
+        # A clause that lets through the chunks of `mask` names these or the others, whichever are fewer.
+        inside = int(mask.sum()) * 2 <= len(mask)
+        named = batch.graph.members.chunks.filter(pa.array(mask if inside else ~mask)).to_pylist()
+        if len(named) > _MOST_NAMED:
+            raise SearchServerError(
+                f"the conditions divide the corpus in two parts of more than {_MOST_NAMED:,} chunks, more than a "
+                "search of a server can name: take the recipe bridge or hybrid without the source elasticsearch"
+            )
+        filters.append({"filter" if inside else "must_not": {"ids": {"values": named}}})
     of_question = allowed.of_question.tolist() if allowed else [0] * len(batch)
-    shared = {"size": depth, "_source": False}
-    if part == "bm25":
-        words = [" ".join(dict.fromkeys(terms.split())) for terms in batch.terms]
-        matches = [{"match": {CHUNKS.words: text}} for text in words]
-        return [
-            {**shared, "query": {"bool": {"must": match, **filters[n]}}}
-            for match, n in zip(matches, of_question, strict=True)
-        ]
-    return [
-        {**shared, **_nearest(vector.tolist(), depth, kind, filters[n])}
-        for vector, n in zip(batch.vectors, of_question, strict=True)
-    ]
-
-
-def _nearest(vector: list[float], depth: int, kind: str, chosen: dict[str, Any]) -> dict[str, Any]:
-    """The body of a search by vector; nothing is near to one without a direction."""
-    if not any(vector):
-        return {"query": {"match_none": {}}}
-    asked: dict[str, Any] = {"k": depth} | ({"filter": {"bool": chosen}} if chosen else {})
-    if kind == "opensearch":
-        return {"query": {"knn": {"vector": {**asked, "vector": vector}}}}
-    candidates = min(2 * depth, _MOST_HITS)
-    return {"knn": {**asked, "field": "vector", "query_vector": vector, "num_candidates": candidates}}
-
-
-def _filter(mask: Mask, keys: pa.Array) -> dict[str, Any]:
-    """A clause that lets through the chunks of `mask`: it names these or the others, whichever are fewer."""
-    inside = int(mask.sum()) * 2 <= len(mask)
-    named = keys.filter(pa.array(mask if inside else ~mask)).to_pylist()
-    if len(named) > _MOST_NAMED:
-        raise SearchServerError(
-            f"the conditions divide the corpus in two parts of more than {_MOST_NAMED:,} chunks, more than a search of "
-            "a server can name: take the recipe bridge or hybrid without the source elasticsearch"
-        )
-    return {"filter" if inside else "must_not": {"ids": {"values": named}}}
+    bodies: list[dict[str, Any]] = []
+    for question, chosen in enumerate(filters[n] for n in of_question):
+        if part == "bm25":
+            words = " ".join(dict.fromkeys(batch.terms[question].split()))
+            body: dict[str, Any] = {"query": {"bool": {"must": {"match": {CHUNKS.words: words}}, **chosen}}}
+        elif not any(vector := batch.vectors[question].tolist()):
+            body = {"query": {"match_none": {}}}  # Nothing is near to a vector without a direction.
+        else:
+            asked: dict[str, Any] = {"k": depth} | ({"filter": {"bool": chosen}} if chosen else {})
+            candidates = min(2 * depth, _MOST_HITS)
+            if kind == "opensearch":
+                body = {"query": {"knn": {"vector": {**asked, "vector": vector}}}}
+            else:
+                body = {"knn": {**asked, "field": "vector", "query_vector": vector, "num_candidates": candidates}}
+        bodies.append({"size": depth, "_source": False, **body})
+    return bodies
 
 
 def _requests(bodies: Sequence[dict[str, Any]], index: str) -> Iterator[bytes]:
@@ -122,25 +127,6 @@ def _requests(bodies: Sequence[dict[str, Any]], index: str) -> Iterator[bytes]:
         lines, hits = lines + line, hits + body["size"]
     if lines:
         yield lines
-
-
-def _answers(server: SearchServer, request: bytes) -> Iterator[list[dict[str, Any]]]:
-    """The hits of each search of a request."""
-    for answer in server.call("POST", "/_msearch", lines=request).get("responses", []):
-        if "hits" not in answer or answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
-            raise server.error(f"a search failed: {json.dumps(answer)[:300]}")
-        yield answer["hits"]["hits"]
-
-
-def _scored(batch: Batch, part: Part, hits: Sequence[Sequence[dict[str, Any]]]) -> Scored:
-    question = np.repeat(np.arange(len(batch)), [len(found) for found in hits])
-    ids = pa.array([hit["_id"] for found in hits for hit in found], pa.string())
-    chunk = positions_in(batch.graph.members.chunks, ids)
-    score = np.array([hit["_score"] for found in hits for hit in found], dtype=np.float32)
-    if part == "knn":  # Both kinds of server give half of one more than the cosine.
-        score = 2 * score - 1
-    kept = (chunk >= 0) & (score > 0)
-    return in_order(question[kept], chunk[kept], score[kept])
 
 
 _BY: Final = "A search server that `quern export` filled:"

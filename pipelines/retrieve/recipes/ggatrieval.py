@@ -9,16 +9,14 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from quern.indexes.lexical import Scored
-from quern.indexes.vectors import Floats
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.rounds import (
     CompensateInput,
@@ -46,7 +44,19 @@ def rank_ggatrieval(batch: Batch) -> Ranking:
     base = rank_bridge(batch)
     rounds = _Rounds(batch)
     sought = rounds.sought(base.chunks)
-    return Ranking(_kept_first(sought), base.reached, [rounds.search_of(s) for s in sought])
+    question, chunk, score = [], [], []
+    for s in sought:
+        # A chunk has the score of the place that it comes to: scores are shown, and sub-questions' chunks merged by
+        # them.
+        scores = list(s.relevance.values())
+        order = [*dict.fromkeys([*s.kept, *s.relevance])]
+        question += [s.question] * len(order)
+        chunk += order
+        score += scores + [min(scores, default=0.0)] * (len(order) - len(scores))
+    ranked = Scored(
+        np.array(question, dtype=np.int64), np.array(chunk, dtype=np.int64), np.array(score, dtype=np.float32)
+    )
+    return Ranking(ranked, base.reached, [rounds.search_of(s) for s in sought])
 
 
 @dataclass
@@ -97,7 +107,6 @@ class _Rounds:
             going = [s for s in seeking if s.stop is None]
             self._label(going)
             self._select(going)
-            self._verify(going)
             self._compensate([s for s in going if s.stop is None and len(s.rounds) < self._settings.rounds])
         return seeking
 
@@ -109,7 +118,14 @@ class _Rounds:
     def _label(self, going: Sequence[_Seeking]) -> None:
         """Align the candidates, all that are new in one run of the task; sort them by label, then relevance."""
         new = [(s.question, c) for s in going for c in s.candidates if (s.question, c) not in self._known]
-        self._read({chunk for _, chunk in new})
+        wanted = sorted({chunk for _, chunk in new} - self._evidence.keys())
+        keys = self._batch.graph.chunks.keys.take(pa.array(wanted, pa.int64())).to_pylist()
+        rows = self._batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(keys), _COLUMNS).to_pylist()
+        of_key = {row["chunk_id"]: row for row in rows}
+        for chunk, row in zip(wanted, map(of_key.__getitem__, keys), strict=True):
+            self._evidence[chunk] = Evidence(
+                row["text"], row["title"], (), (), publication(row), row["chunk_id"], row["doc_id"]
+            )
         inputs = [AlignInput(self._parsed[q], self._evidence[c]) for q, c in new]
         by_model = self._batch.settings.align.model and self._batch.settings.generator.kind != "rules"
         alignments = [done.output for done in self._batch.reasoner.run(align_task(), inputs)] if by_model else None
@@ -118,25 +134,15 @@ class _Rounds:
             self._known[q, c] = Labelled(self._evidence[c], alignment, places[q].setdefault(c, len(places[q])))
         for s in going:
             s.seen.update(s.candidates)
-            s.candidates = sorted(s.candidates, key=partial(self._order, s.question))
-
-    def _order(self, question: int, chunk: int) -> tuple[int, int]:
-        one = self._known[question, chunk]
-        return _LABELS[one.alignment.label], one.place
-
-    def _read(self, chunks: set[int]) -> None:
-        """Read the texts of chunks from the snapshot."""
-        wanted = sorted(chunks - self._evidence.keys())
-        keys = self._batch.graph.chunks.keys.take(pa.array(wanted, pa.int64())).to_pylist()
-        rows = self._batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(keys), _COLUMNS).to_pylist()
-        of_key = {row["chunk_id"]: row for row in rows}
-        for chunk, row in zip(wanted, map(of_key.__getitem__, keys), strict=True):
-            self._evidence[chunk] = Evidence(
-                row["text"], row["title"], (), (), publication(row), row["chunk_id"], row["doc_id"]
-            )
+            known = {c: self._known[s.question, c] for c in s.candidates}
+            order = {c: (_LABELS[one.alignment.label], one.place) for c, one in known.items()}
+            s.candidates = sorted(s.candidates, key=order.__getitem__)
 
     def _select(self, going: Sequence[_Seeking]) -> None:
-        """Keep the best of those kept and each window of candidates; all questions slide together."""
+        """Keep the best of those kept and each window of candidates, ask whether these answer, and record the round.
+
+        All questions slide together.
+        """
         task, size = select_task(self._settings), self._settings.window
         for at in range(0, max((len(s.candidates) for s in going), default=0), size):
             now = [(s, [*s.kept, *s.candidates[at : at + size]]) for s in going if at < len(s.candidates)]
@@ -146,14 +152,12 @@ class _Rounds:
             ]
             for (s, choice), done in zip(now, self._batch.reasoner.run(task, inputs), strict=True):
                 s.kept = [choice[n] for n in done.output.kept]
-
-    def _verify(self, going: Sequence[_Seeking]) -> None:
-        """Ask whether what was kept answers, and record the round."""
         kept = [[self._known[s.question, c] for c in s.kept] for s in going]
         inputs = [LabelledChunks(self._parsed[s.question], mine) for s, mine in zip(going, kept, strict=True)]
-        for s, mine, done in zip(going, kept, self._batch.reasoner.run(verify_task(), inputs), strict=True):
-            s.missing = done.output.missing
-            if done.output.answers:
+        verified = self._batch.reasoner.run(verify_task(), inputs)
+        for s, mine, verdict in zip(going, kept, verified, strict=True):
+            s.missing = verdict.output.missing
+            if verdict.output.answers:
                 s.stop = "verified"
             elif not mine:
                 s.stop = "no_queries"
@@ -193,46 +197,24 @@ class _Rounds:
         """The chunks that each query finds, best first, all searched together."""
         if not queries:
             return []
-        question = np.array([q.question for q in queries], dtype=np.int64)
-        where = [self._batch.where[q] for q in question.tolist()]
-        asked = Clauses(self._batch.searcher, [q.text for q in queries], question, where, self._batch.reasoner)
-        asked.__dict__["vectors"] = self._vectors(queries)
+        texts: list[list[str]] = [[] for _ in range(len(self._batch))]
+        for query in queries:  # They come question by question.
+            texts[query.question].append(query.text)
+        asked = Clauses(self._batch, texts)
+        # A chunk's own words need no embedding, some 20 ms: the query's vector is the mean of the chunk's and the
+        # question's (Rocchio 1971). What a model wrote is embedded.
+        own = np.array([-1 if q.chunk is None else q.chunk for q in queries])
+        vectors = self._batch.vectors[asked.question] + self._batch.graph.chunks.vectors[own]
+        if len(written := np.flatnonzero(own < 0)):
+            forms = [self._batch.searcher.form(queries[n].text) for n in written.tolist()]
+            vectors[written] = self._batch.searcher.question_embedder.encode(forms)
+        length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        asked.__dict__["vectors"] = np.asarray(vectors / length, dtype=np.float32)
         best = cut(weighted_parts(asked), len(asked), self._settings.documents)
         rows: list[list[int]] = [[] for _ in queries]
-        for query, chunk in zip(best.question.tolist(), best.chunk.tolist(), strict=True):
-            rows[query].append(chunk)
+        for n, chunk in zip(best.question.tolist(), best.chunk.tolist(), strict=True):
+            rows[n].append(chunk)
         return rows
-
-    def _vectors(self, queries: Sequence[_Query]) -> Floats:
-        """The vectors of queries, shape (queries, d).
-
-        A chunk's own words need no embedding, some 20 ms: the query's vector is the mean of the chunk's and the
-        question's (Rocchio 1971). What a model wrote is embedded.
-        """
-        own = np.array([-1 if q.chunk is None else q.chunk for q in queries])
-        vectors = self._batch.vectors[[q.question for q in queries]] + self._batch.graph.chunks.vectors[own]
-        if len(written := np.flatnonzero(own < 0)):
-            texts = [self._batch.searcher.form(queries[n].text) for n in written.tolist()]
-            vectors[written] = self._batch.searcher.question_embedder.encode(texts)
-        length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return np.asarray(vectors / length, dtype=np.float32)
-
-
-def _kept_first(sought: Iterable[_Seeking]) -> Scored:
-    """What was kept of each question in its order, then what its first ranking has in its own.
-
-    A chunk has the score of the place that it comes to: scores are shown, and sub-questions' chunks merged by them.
-    """
-    question, chunk, score = [], [], []
-    for s in sought:
-        scores = list(s.relevance.values())
-        order = [*dict.fromkeys([*s.kept, *s.relevance])]
-        question += [s.question] * len(order)
-        chunk += order
-        score += scores + [min(scores, default=0.0)] * (len(order) - len(scores))
-    return Scored(
-        np.array(question, dtype=np.int64), np.array(chunk, dtype=np.int64), np.array(score, dtype=np.float32)
-    )
 
 
 RECIPES: Final = (

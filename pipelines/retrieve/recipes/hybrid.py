@@ -10,11 +10,10 @@ import numpy.typing as npt
 from quern.indexes.lexical import Scored
 from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
 from quern.pipelines.retrieve.batch import Batch, Clauses, Recipe
-from quern.pipelines.retrieve.fusion import Part, added, shares, weighted
-from quern.pipelines.retrieve.ranking import Ranking, grouped
+from quern.pipelines.retrieve.names import surfaced
+from quern.pipelines.retrieve.ranking import Part, Ranking, added, grouped, shares, weighted
 from quern.pipelines.retrieve.recipes.elasticsearch import searched
 from quern.pipelines.retrieve.recipes.node_texts import pair_texts
-from quern.pipelines.retrieve.sole_holders import surfaced
 
 
 def rank_hybrid(batch: Batch) -> Ranking:
@@ -32,23 +31,15 @@ def hybrid(batch: Batch) -> Scored:
     if settings.weight_clauses:
         ranked = _beside(batch, ranked, batch.clauses, settings.weight_clauses)
     if settings.weight_expansions:
-        ranked = _beside(batch, ranked, _expansions(batch), settings.weight_expansions)
+        # A model makes expansions of what the index asks nearby.
+        reached, texts = batch.widened(1), batch.searcher.held(pair_texts, "question")
+        near: list[list[str]] = [[] for _ in batch.questions]
+        for n in np.lexsort((-reached.similarity, reached.hop, reached.question)).tolist():
+            near[reached.question[n]].append(texts[reached.node[n]])
+        inputs = [ExpandInput(q, tuple(of)) for q, of in zip(batch.questions, near, strict=True)]
+        expansions = Clauses(batch, expanded(batch.reasoner, inputs))
+        ranked = _beside(batch, ranked, expansions, settings.weight_expansions)
     return ranked
-
-
-def _expansions(batch: Batch) -> Clauses:
-    """The expansions of a batch's questions, themselves a batch; a model makes them of what the index asks nearby."""
-    reached = batch.widened(1)
-    texts = batch.searcher.held(pair_texts, "question")
-    near: list[list[str]] = [[] for _ in batch.questions]
-    for n in np.lexsort((-reached.similarity, reached.hop, reached.question)).tolist():
-        near[reached.question[n]].append(texts[reached.node[n]])
-    inputs = [ExpandInput(q, tuple(of)) for q, of in zip(batch.questions, near, strict=True)]
-    further = expanded(batch.reasoner, inputs)
-    question = np.repeat(np.arange(len(batch)), [len(f) for f in further])
-    where = [batch.where[q] for q in question.tolist()]
-    every = [text for texts in further for text in texts]
-    return Clauses(batch.searcher, every, question, where, batch.reasoner)
 
 
 def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scored:
@@ -61,13 +52,21 @@ def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scor
     return added([(ranked, 1.0), (best, weight)], len(batch), chunks)
 
 
-def _parts(batch: Batch) -> list[Part]:
-    """The sources, each with its weight for each question.
+def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:
+    """What was found for the questions that are kept."""
+    if kept.all():
+        return scored
+    rows = kept[scored.question]
+    return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
+
+
+def weighted_parts(batch: Batch) -> Scored:
+    """The sources, each with its weight for each question, for the texts of a batch as they stand.
 
     What rests on vectors counts by how much of the question their model can read: what it cannot read is near to
     anything. Of the Chinese questions of CMRC 2018 MiniLM alone finds 8 %, BM25 alone 97 %.
     """
-    settings, known = batch.settings.retrieve, batch.readable
+    settings, graph, known = batch.settings.retrieve, batch.graph, batch.readable
     parts: list[Part] = []
     if "vectors" in settings.sources:
         parts.append((_where(batch.dense, known > 0), settings.weight_dense * known))
@@ -79,21 +78,7 @@ def _parts(batch: Batch) -> list[Part]:
         parts.append((shares(lexical, len(batch)), settings.weight_bm25))
     if "graph" in settings.sources:
         parts.append((_where(batch.best_nodes, known > 0), settings.weight_nodes * known))
-    return parts
-
-
-def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:
-    """What was found for the questions that are kept."""
-    if kept.all():
-        return scored
-    rows = kept[scored.question]
-    return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
-
-
-def weighted_parts(batch: Batch) -> Scored:
-    """Chunk vectors, BM25 and the best node of each chunk, weighted, for the texts of a batch as they stand."""
-    graph, lift = batch.graph, batch.settings.retrieve.document_share
-    return weighted(_parts(batch), len(batch), len(graph.chunks.keys), graph.documents.of_chunk, lift)
+    return weighted(parts, len(batch), len(graph.chunks.keys), graph.documents.of_chunk, settings.document_share)
 
 
 RECIPES: Final = (Recipe("hybrid", "Chunk vectors, BM25 and query-centric nodes, weighted; by clauses.", rank_hybrid),)

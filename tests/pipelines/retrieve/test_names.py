@@ -11,11 +11,10 @@ import pytest
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import LexicalIndex, Scored, in_order
 from quern.jobs.text.search_form import SearchForm
-from quern.pipelines.retrieve import shared_names
+from quern.pipelines.retrieve import names as names_module
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.names import left_over, names, surfaced, with_shared_names
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.retrieve.shared_names import left_over, names, with_shared_names
-from quern.pipelines.retrieve.sole_holders import surfaced
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.words.terms import search_terms
@@ -84,7 +83,7 @@ def test_a_document_that_shares_a_name_and_holds_what_is_left_of_the_question_ga
 def test_a_name_of_the_question_joins_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     found = scores((0, 0.9), (3, 0.6))
     assert with_shared_names(asked("Which film did Raoul Walsh direct?"), found).chunk.tolist() == [0, 3]
-    monkeypatch.setattr(shared_names, "_MOST_DOCUMENTS", 2)
+    monkeypatch.setattr(names_module, "_MOST_DOCUMENTS", 2)
     assert with_shared_names(asked("Whose film is Jump for Glory?"), found).chunk.tolist() == [0, 3], "too many have it"
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,14 +7,11 @@ from scipy import sparse
 
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
-from quern.indexes.vectors import Floats
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.fusion import added, shares, weighted
-from quern.pipelines.retrieve.ranking import Reached, chunk_scores
+from quern.pipelines.retrieve.ranking import added, shares, weighted
 from quern.pipelines.retrieve.recipes import OWN, RECIPES, RecipeError, find_recipes
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
 
 
@@ -44,71 +39,33 @@ class SmallGraph(QueryGraph):
         self.__dict__["edges"] = sparse.csr_array((np.ones(len(edges)), (source, target)), shape=(size, size))
 
 
-@dataclass
-class Asked(Batch):
-    """Questions that are given as vectors."""
-
-    def __init__(self, graph: QueryGraph, vectors: Floats, settings: Settings) -> None:
-        searcher = Searcher.__new__(Searcher)
-        searcher.graph, searcher.settings = graph, settings
-        super().__init__(searcher, [""] * len(vectors))
-        self.__dict__["vectors"] = vectors
-
-
 GRAPH = SmallGraph([0, 10, 50, 55, 90, 120], [0, 0, 1, 1, 2, 2], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 4)])
 EAST = np.array([[1.0, 0.0]], dtype=np.float32)
 
 
-def qcg(*overrides: str, vectors: Floats = EAST) -> tuple[dict[int, list[int]], dict[tuple[int, int], int], Scored]:
-    batch = Asked(GRAPH, vectors, load_settings(None, list(overrides)))
-    ranking = rank_qcg(batch)
-    assert ranking.reached is not None
-    reached = ranking.reached
-    hops = {(int(q), int(n)): int(h) for q, n, h in zip(reached.question, reached.node, reached.hop, strict=True)}
-    return by_question(ranking.chunks), hops, ranking.chunks
+def hops(*overrides: str) -> dict[int, int]:
+    """The hop at which a question that points east reaches each node."""
+    searcher = Searcher.__new__(Searcher)
+    searcher.graph, searcher.settings = GRAPH, load_settings(None, list(overrides))
+    reached = rank_qcg(Batch(searcher, [""]).with_vectors(EAST)).reached
+    assert reached is not None
+    return dict(zip(reached.node.tolist(), reached.hop.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
-    ("hops", "reached"),
-    [(0, {0: 0}), (1, {0: 0, 1: 1}), (2, {0: 0, 1: 1, 2: 2}), (3, {0: 0, 1: 1, 2: 2, 3: 3})],
+    ("n", "most", "reached"),
+    [
+        (1, 0, {0: 0}),
+        (1, 1, {0: 0, 1: 1}),
+        (1, 2, {0: 0, 1: 1, 2: 2}),
+        (1, 3, {0: 0, 1: 1, 2: 2, 3: 3}),
+        (2, 2, {0: 0, 1: 0, 2: 1, 3: 2}),
+    ],
 )
-def test_nodes_are_widened_by_h_hops_along_edges(hops: int, reached: dict[int, int]) -> None:
-    assert qcg("graph.n=1", f"graph.hops={hops}")[1] == {(0, n): h for n, h in reached.items()}
-
-
-def test_a_node_keeps_the_first_hop_at_which_it_was_reached() -> None:
-    assert qcg("graph.n=2", "graph.hops=2")[1] == {(0, 0): 0, (0, 1): 0, (0, 2): 1, (0, 3): 2}
-
-
-def test_gamma_is_a_floor_of_cosine_plus_one() -> None:
-    at_least = 1.0 + np.cos(np.radians(52))
-    assert set(qcg("graph.n=6", "graph.hops=0", f"graph.gamma={at_least}")[1]) == {(0, 0), (0, 1), (0, 2)}
-
-
-def test_a_chunk_scores_the_mean_of_its_reached_nodes() -> None:
-    _, _, chunks = qcg("graph.n=4", "graph.hops=0", "graph.gamma=0")
-    cosines = np.cos(np.radians([0, 10, 50, 55]))
-    assert chunks.score.tolist() == pytest.approx([cosines[:2].mean(), cosines[2:].mean()], abs=1e-6)
-
-
-def test_no_node_above_gamma_finds_nothing() -> None:
-    ranked, hops, _ = qcg("graph.gamma=2", vectors=-EAST)
-    assert (ranked, hops) == ({}, {})
-
-
-def test_a_question_gets_the_same_whatever_it_is_asked_with() -> None:
-    angles = np.radians([0, 30, 60, 90, 200])
-    together = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    ranked = qcg("graph.n=3", vectors=together)[0]
-    for n in range(5):
-        assert qcg("graph.n=3", vectors=together[n : n + 1])[0].get(0) == ranked.get(n)
-
-
-@pytest.mark.parametrize(("score", "expected"), [("mean", [0, 1]), ("sum", [1, 0]), ("max", [0, 1])])
-def test_chunk_scores(score: str, expected: list[int]) -> None:
-    similarity = np.array([0.9, 0.5, 0.5, 0.5], dtype=np.float32)
-    reached = Reached(np.zeros(4, np.int64), np.arange(4), np.zeros(4, np.int32), similarity)
-    assert chunk_scores(reached, np.array([0, 1, 1, 1]), 2, score).chunk.tolist() == expected
+def test_nodes_are_widened_along_edges_and_keep_the_first_hop_that_reached_them(
+    n: int, most: int, reached: dict[int, int]
+) -> None:
+    assert hops(f"graph.n={n}", f"graph.hops={most}") == reached
 
 
 def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
@@ -117,12 +74,9 @@ def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
     assert by_question(added([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
 
 
-def test_a_part_with_weight_zero_changes_nothing() -> None:
+def test_a_part_with_weight_zero_changes_nothing_and_a_sum_of_nothing_is_nothing() -> None:
     one, other = scored([(0, 0, 0.9), (0, 1, 0.8)]), scored([(0, 3, 9.0)])
     assert by_question(added([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
-
-
-def test_a_sum_of_nothing_is_nothing() -> None:
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     assert len(added([(empty, 1.0)], 3, 4).chunk) == 0
 

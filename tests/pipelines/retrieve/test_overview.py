@@ -11,7 +11,7 @@ from typing import Any
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.overview.choice import choose
+from quern.pipelines.retrieve.overview import choose
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question

@@ -1,8 +1,10 @@
-"""Shared names: documents joined by a third thing that both name.
+"""Names of documents: those that two share, and those, like numbers and rare words, that only one has.
 
-Of the evidence documents of MuSiQue that one round of search misses, 85 % are named by no other evidence document: a
-film and a person both name the director. To ask again with each name of the best documents finds them, at the price of
-25 searches a question; what those searches find is what holds the name, and that is looked up here at once.
+Shared names join documents by a third thing that both name. Of the evidence documents of MuSiQue that one round of
+search misses, 85 % are named by no other evidence document: a film and a person both name the director. To ask again
+with each name of the best documents finds them, at the price of 25 searches a question; what those searches find is
+what holds the name, and that is looked up here at once. The one document that has a name, a number or most of a
+question's words, its sole holder, comes among those found.
 """
 
 from __future__ import annotations
@@ -17,11 +19,10 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.lexical import LexicalIndex, Scored, in_order, ranges
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.ranking import Doubles
+from quern.pipelines.retrieve.ranking import Doubles, ranks
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
@@ -44,14 +45,9 @@ def names(text: str) -> list[str]:
 class ChunkNames:
     """Names of the chunks of a snapshot, read when they are first asked for."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+    def __init__(self, searcher: Searcher) -> None:
+        self._snapshot = searcher.snapshot
         self._names: dict[str, list[str]] = {}
-
-    @classmethod
-    def of_searcher(cls, searcher: Searcher) -> ChunkNames:
-        """Those of a searcher's snapshot."""
-        return cls(searcher.snapshot)
 
     def of(self, chunks: Sequence[str]) -> list[list[str]]:
         """The names of each chunk and its title, by the chunks' keys."""
@@ -86,22 +82,24 @@ def with_shared_names(batch: Batch, scored: Scored) -> Scored:
     settings = batch.settings.retrieve
     if not settings.weight_names or "text" not in settings.sources or not len(scored.question):
         return scored
-    shared = _shared(batch, _best_chunks(batch, scored))
+    shared = _shared(batch, scored)
     # Of several names that two chunks share the rarest counts, and words are looked up once for two chunks.
     shared = shared.strongest(shared.target, shared.source, shared.question)
     held = left_over(batch, shared.question, shared.source, shared.target)
     shared = replace(shared, strength=shared.strength * (_SURE + (1.0 - _SURE) * held))
-    return _raised(batch, scored, shared.strongest(shared.target, shared.question), settings.weight_names)
-
-
-@dataclass(frozen=True)
-class _Best:
-    """The best chunk of each of the best documents of each question; arrays of one length."""
-
-    question: Positions
-    chunk: Positions
-    rank: Positions
-    score: Doubles
+    shared = shared.strongest(shared.target, shared.question)
+    # What was not found enters with the least score that its question gave.
+    chunks = len(batch.graph.chunks.keys)
+    least = np.zeros(len(batch), dtype=np.float32)
+    np.minimum.at(least, scored.question, scored.score)
+    key, gained = scored.question * chunks + scored.chunk, shared.question * chunks + shared.target
+    absent = ~np.isin(gained, key)
+    key = np.concatenate([key, gained[absent]])
+    score = np.concatenate([scored.score, least[shared.question[absent]]]).astype(np.float64)
+    order = np.argsort(key)
+    at = order[np.searchsorted(key[order], gained)]
+    score[at] = below(score[at], settings.weight_names * shared.strength, shared.limit)
+    return in_order(key // chunks, key % chunks, score.astype(np.float32))
 
 
 @dataclass(frozen=True)
@@ -123,70 +121,42 @@ class _Joined:
         return _Joined(*(column[order[new]] for column in vars(self).values()))
 
 
-def _best_chunks(batch: Batch, scored: Scored) -> _Best:
-    """The best chunk of each of the best documents of each question."""
-    documents = batch.graph.documents
-    pair = scored.question * max(1, len(documents.keys)) + documents.of_chunk[scored.chunk]
+def _shared(batch: Batch, scored: Scored) -> _Joined:
+    """The chunks that share a name with the best chunk of one of the best documents of their question."""
+    graph, of_chunk = batch.graph, batch.graph.documents.of_chunk
     # The first of each question and document in order of rank is its best chunk.
+    pair = scored.question * max(1, len(graph.documents.keys)) + of_chunk[scored.chunk]
     first = np.sort(np.unique(pair, return_index=True)[1])
-    question = scored.question[first]
-    rank = np.arange(len(first)) - np.searchsorted(question, question)
+    rank = np.arange(len(first)) - np.searchsorted(scored.question[first], scored.question[first])
     first, rank = first[rank < _SOURCES], rank[rank < _SOURCES]
-    return _Best(scored.question[first], scored.chunk[first], rank, scored.score[first].astype(np.float64))
-
-
-def _shared(batch: Batch, best: _Best) -> _Joined:
-    graph = batch.graph
-    named = _named(batch.searcher, best.chunk)
-    row, place = ranges(named.of_chunk.indptr[:-1], named.of_chunk.indptr[1:])
-    name = named.of_chunk.indices[place].astype(np.int64)
-    new = ~_within(named.terms, name, batch.asked, best.question[row])
+    question, chunk = scored.question[first], scored.chunk[first]
+    # The names in these chunks and their titles, each with the terms of the index that it has.
+    named = batch.searcher.held(ChunkNames).of(graph.chunks.keys.take(pa.array(chunk)).to_pylist())
+    number = {name: n for n, name in enumerate(dict.fromkeys(name for own in named for name in own))}
+    row = np.repeat(np.arange(len(named)), [len(own) for own in named])
+    name = np.array([number[name] for own in named for name in own], dtype=np.int64)
+    terms = graph.lexical.asked([search_terms(batch.searcher.form(name)) for name in number])
+    common = np.asarray(terms[name].multiply(batch.asked[question[row]]).sum(axis=1)).ravel()
+    new = common < np.diff(terms.indptr)[name]  # The question does not have all terms of the name.
     row, name = row[new], name[new]
-    held = _holders(graph.lexical, named.terms, graph.documents.of_chunk)
-    again, at = ranges(held.starts[name], held.starts[name + 1])
-    row, target, rarity = row[again], held.chunk[at], held.rarity[name[again]]
-    other = graph.documents.of_chunk[target] != graph.documents.of_chunk[best.chunk[row]]
-    other &= batch.allows(best.question[row], target)
-    row, target, rarity = row[other], target[other], rarity[other]
-    strength = rarity / (1.0 + best.rank[row])
-    return _Joined(best.question[row], best.chunk[row], target, strength, best.score[row])
+    starts, holder, rarity = _chunks_with(graph.lexical, terms, of_chunk)
+    again, at = ranges(starts[name], starts[name + 1])
+    row, target, rare = row[again], holder[at], rarity[name[again]]
+    other = (of_chunk[target] != of_chunk[chunk[row]]) & batch.allows(question[row], target)
+    row, target, rare = row[other], target[other], rare[other]
+    limit = scored.score[first].astype(np.float64)
+    return _Joined(question[row], chunk[row], target, rare / (1.0 + rank[row]), limit[row])
 
 
-@dataclass(frozen=True)
-class _Named:
-    """Names of chunks."""
+def _chunks_with(
+    lexical: LexicalIndex, terms: sparse.csr_array, of_chunk: Positions
+) -> tuple[Positions, Positions, Doubles]:
+    """The chunks with all words of each name; none for names that too many documents have, or only one.
 
-    of_chunk: sparse.csr_array  # Which names each chunk has, shape (chunks given, names).
-    terms: sparse.csr_array  # Which terms of the index each name has, shape (names, terms).
-
-
-def _named(searcher: Searcher, chunk: Positions) -> _Named:
-    """The names in each of the chunks and their titles."""
-    rows = searcher.held(ChunkNames.of_searcher).of(searcher.graph.chunks.keys.take(pa.array(chunk)).to_pylist())
-    number: dict[str, int] = {}
-    columns = [number.setdefault(name, len(number)) for row in rows for name in row]
-    starts = np.cumsum([0, *map(len, rows)])
-    of_chunk = sparse.csr_array((np.ones(len(columns), np.bool_), columns, starts), shape=(len(rows), len(number)))
-    return _Named(of_chunk, searcher.graph.lexical.asked([search_terms(searcher.form(name)) for name in list(number)]))
-
-
-def _within(terms: sparse.csr_array, name: Positions, asked: sparse.csr_array, question: Positions) -> Positions:
-    """Whether the question `question[n]` has all terms of the name `name[n]`, shape as `name`."""
-    common = np.asarray(terms[name].multiply(asked[question]).sum(axis=1)).ravel()
-    return np.asarray(common >= np.diff(terms.indptr)[name])
-
-
-@dataclass(frozen=True)
-class _Holders:
-    """The chunks that have each name."""
-
-    starts: Positions  # Where each name's chunks start in `chunk`, shape (names + 1,).
-    chunk: Positions  # The chunks.
-    rarity: Doubles  # log(N / df) / log(N) of each name, shape (names,); df of N documents have it.
-
-
-def _holders(lexical: LexicalIndex, terms: sparse.csr_array, of_chunk: Positions) -> _Holders:
-    """The chunks with all words of a name; none for names that too many documents have, or only one."""
+    Returns:
+        Where each name's chunks start, shape (names + 1,); the chunks; and log(N / df) / log(N) of each name, shape
+        (names,), where df of N documents have it.
+    """
     count = terms.shape[0]
     row = np.repeat(np.arange(count), np.diff(terms.indptr))
     term = terms.indices.astype(np.int64)
@@ -208,33 +178,9 @@ def _holders(lexical: LexicalIndex, terms: sparse.csr_array, of_chunk: Positions
     df = np.bincount(np.unique(name * documents + of_chunk[chunk]) // documents, minlength=count)
     kept = ((df >= 2) & (df <= _MOST_DOCUMENTS))[name]
     name, chunk = name[kept], chunk[kept]
-    starts = np.searchsorted(name, np.arange(count + 1))
     total = np.log(max(documents, 2))
-    return _Holders(starts, chunk, np.asarray(np.log(max(documents, 2) / np.maximum(df, 1)) / total))
-
-
-def _raised(batch: Batch, scored: Scored, joined: _Joined, weight: float) -> Scored:
-    """`scored`, where each target gains `weight` times its strength, and does not get above its source.
-
-    What was not found enters with the least score that its question gave.
-
-    Args:
-        batch: The questions.
-        scored: Scores of chunks.
-        joined: Targets, each once for a question, sorted by question and target.
-        weight: The weight.
-    """
-    chunks = len(batch.graph.chunks.keys)
-    least = np.zeros(len(batch), dtype=np.float32)
-    np.minimum.at(least, scored.question, scored.score)
-    key, gained = scored.question * chunks + scored.chunk, joined.question * chunks + joined.target
-    absent = ~np.isin(gained, key)
-    key = np.concatenate([key, gained[absent]])
-    score = np.concatenate([scored.score, least[joined.question[absent]]]).astype(np.float64)
-    order = np.argsort(key)
-    at = order[np.searchsorted(key[order], gained)]
-    score[at] = below(score[at], weight * joined.strength, joined.limit)
-    return in_order(key // chunks, key % chunks, score.astype(np.float32))
+    rarity = np.asarray(np.log(max(documents, 2) / np.maximum(df, 1)) / total)
+    return np.searchsorted(name, np.arange(count + 1)), chunk, rarity
 
 
 def below(score: Doubles, gain: Doubles, limit: Doubles) -> Doubles:
@@ -268,3 +214,73 @@ def left_over(batch: Batch, question: Positions, source: Positions, target: Posi
     left = np.bincount(row, weight, minlength=len(distinct))
     held = np.bincount(row, weight * lexical.contains(term, second[row]), minlength=len(distinct))
     return np.asarray((held / np.where(left > 0, left, 1.0))[of_pair], dtype=np.float64)
+
+
+_NUMBER: Final = re.compile(r"\w*\d\w*")
+# From this share of a question's words on, weighted by idf, any words will do. Below it, words in lower case that only
+# one document has say nothing (of 25 questions over three corpora one was led right), and names do (7 of 8).
+_SHARE: Final = 0.5
+
+
+def surfaced(batch: Batch, scored: Scored) -> Scored:
+    """`scored`, where a document that alone has an exact term of the question is among the `retrieve.top_k` best.
+
+    The term is a name or a number, or words that are half of the question. Its best chunk comes after the better half
+    of the first `retrieve.top_k`, where it is not there already.
+    """
+    settings = batch.settings.retrieve
+    if "text" not in settings.sources or not len(scored.question):
+        return scored
+    question, chunk = _sole_holders(batch)
+    chunks = len(batch.graph.chunks.keys)
+    rank = ranks(scored, len(batch))
+    key, wanted = scored.question * chunks + scored.chunk, question * chunks + chunk
+    there = np.isin(wanted, key[rank < settings.top_k])
+    question, wanted = question[~there], wanted[~there]
+    place = np.full(len(batch), np.nan)
+    middle = rank == (settings.top_k + 1) // 2
+    place[scored.question[middle]] = scored.score[middle]
+    # Where fewer chunks were found than that, all are among the best.
+    few = np.isnan(place)
+    place[few] = 0.0
+    score = np.nextafter(place[question].astype(np.float32), np.float32(np.inf))
+    other = ~np.isin(key, wanted)
+    return in_order(
+        np.concatenate([scored.question[other], question]),
+        np.concatenate([scored.chunk[other], wanted % chunks]),
+        np.concatenate([scored.score[other], score]),
+    )
+
+
+def _sole_holders(batch: Batch) -> tuple[Positions, Positions]:
+    """(question, chunk) of the sole holders, sorted; of a document's chunks the one with most of the words."""
+    lexical, asked = batch.graph.lexical, batch.asked
+    question = np.repeat(np.arange(len(batch)), np.diff(asked.indptr))
+    term = asked.indices.astype(np.int64)
+    # The first word of a question is capitalised in any case.
+    rest = [q.strip().partition(" ")[2] for q in batch.searched]
+    exact = [search_terms(*names(r), *_NUMBER.findall(q)) for r, q in zip(rest, batch.searched, strict=True)]
+    named = lexical.asked(exact)[question, term] > 0 if len(term) else np.empty(0, np.bool_)
+    weight = lexical.idf[term].astype(np.float64)
+    share = weight / np.bincount(question, weight, minlength=len(batch))[question]
+    # Chunks that overlap hold a word together.
+    rare = np.flatnonzero(lexical.having(term) <= 3)
+    row, chunk = lexical.texts_with(term[rare])
+    row = rare[row]
+    document = batch.graph.documents.of_chunk[chunk]
+    # A term whose chunks are of several documents has no sole holder.
+    first = np.searchsorted(row, row)
+    several = np.bincount(row, document != document[first], minlength=len(term)) > 0
+    kept = ~several[row] & batch.allows(question[row], chunk)
+    row, chunk = row[kept], chunk[kept]
+    key = question[row] * len(batch.graph.chunks.keys) + chunk
+    pair, of = np.unique(key, return_inverse=True)
+    held, names_held = np.bincount(of, share[row]), np.bincount(of, named[row])
+    asker, chunk = pair // len(batch.graph.chunks.keys), pair % len(batch.graph.chunks.keys)
+    document = batch.graph.documents.of_chunk[chunk]
+    order = np.lexsort((chunk, -held, document, asker))
+    order = order[(held[order] >= _SHARE) | (names_held[order] > 0)]
+    asker, chunk, document = asker[order], chunk[order], document[order]
+    best = np.ones(len(order), dtype=np.bool_)
+    best[1:] = (asker[1:] != asker[:-1]) | (document[1:] != document[:-1])
+    return asker[best], chunk[best]

@@ -14,7 +14,6 @@ from itertools import chain, zip_longest
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from quern.indexes.keys import positions_in
@@ -23,7 +22,7 @@ from quern.jobs.communities.quotes import NEW, marginal, quotes, weights
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Clauses
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import COMMUNITIES
@@ -99,13 +98,21 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     held = batch.searcher.held(_communities)
     spans = [_span(q) for q in batch.questions]
     asked = [[c.text for c in parsed(plain).constituents] for _, plain in spans]
-    owner = np.repeat(np.arange(len(batch)), [len(of) for of in asked])
-    facets = Batch(batch.searcher, [*chain(*asked)], [batch.where[q] for q in owner.tolist()], batch.reasoner)
-    near, nodes = _nearness(facets) >= batch.settings.overview.near, batch.graph.nodes
+    facets, nodes = Clauses(batch, asked), batch.graph.nodes
+    owner = facets.question
+    # The mean cosine of each constituent with its nearest nodes.
+    cosines = facets.nearest_of(nodes, max(1, min(_NEAREST, len(nodes.keys)))).similarities
+    known = np.isfinite(cosines)
+    mean: Floats = np.where(known, cosines, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    near = mean >= batch.settings.overview.near
     both = facets.with_vectors((facets.vectors + batch.vectors[owner]) * np.float32(0.5)) if len(facets) else facets
     found = both.nearest_of(nodes, max(1, min(_READ, len(nodes.keys))))
     read = np.unique(found.positions[near][found.positions[near] >= 0])
-    rows = dict(zip(read.tolist(), _rows(batch, read), strict=True))
+    keys = nodes.keys.take(pa.array(read)).to_pylist()
+    owners = batch.graph.chunks.keys.take(pa.array(nodes.owner[read])).to_pylist()
+    snapshot = batch.searcher.snapshot
+    quoted = quotes(keys, owners, snapshot.stage("queries").lookup, snapshot.table("chunks").lookup)
+    rows = dict(zip(read.tolist(), quoted, strict=True))
     choices = []
     for question, (days, _) in enumerate(spans):
         own = np.flatnonzero((owner == question) & near).tolist()
@@ -135,15 +142,6 @@ def _span(question: str) -> tuple[tuple[date, date] | None, str]:
     return (first, last), plain
 
 
-def _nearness(facets: Batch) -> Floats:
-    """The mean cosine of each text with its nearest nodes, shape (texts,)."""
-    nodes = facets.graph.nodes
-    found = facets.nearest_of(nodes, max(1, min(_NEAREST, len(nodes.keys)))).similarities
-    known = np.isfinite(found)
-    mean: Floats = np.where(known, found, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return mean
-
-
 def _ranked(
     batch: Batch,
     constituent: str,
@@ -171,32 +169,19 @@ def _ranked(
     inside = [n for n in kept if days and (day := told[n].when) and days[0] <= day <= days[1]]
     kept = inside if len(inside) > 1 else kept
     told = [told[n] for n in kept]
-    return [told[n] for n in marginal(worth[kept], batch.graph.nodes.vectors[nodes[kept]], NEW, _closeness(told))]
-
-
-def _rows(batch: Batch, nodes: Positions) -> list[dict[str, Any]]:
-    """The sentences that these nodes quote."""
-    graph, snapshot = batch.graph, batch.searcher.snapshot
-    keys = graph.nodes.keys.take(pa.array(nodes)).to_pylist()
-    owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[nodes])).to_pylist()
-    return quotes(keys, owners, snapshot.stage("queries").lookup, snapshot.table("chunks").lookup)
+    # What counts of the likeness of each two sentences: all on one day, nothing at the two ends of the time told of. So
+    # what is said again at another time, which tells how something changed, is no repetition.
+    day_of = np.array([one.when.toordinal() if one.when else np.nan for one in told])
+    apart = np.abs(day_of[:, None] - day_of[None, :])
+    whole = np.nanmax(apart, initial=1.0) if len(day_of) else 1.0
+    closeness = np.asarray(1 - np.nan_to_num(apart) / max(whole, 1.0), dtype=np.float32)
+    return [told[n] for n in marginal(worth[kept], batch.graph.nodes.vectors[nodes[kept]], NEW, closeness)]
 
 
 def _day(row: dict[str, Any]) -> date | None:
     published = row["published_at"].date() if row["published_at"] else None
     named = (when.from_day for when in dates(row["text"], published) if not when.flaw and when.from_day)
     return next(named, published)
-
-
-def _closeness(found: Sequence[Told]) -> npt.NDArray[np.float32]:
-    """What counts of the likeness of each two sentences: all on one day, nothing at the two ends of the time told of.
-
-    So that what is said again at another time, which tells how something changed, is no repetition.
-    """
-    day = np.array([told.when.toordinal() if told.when else np.nan for told in found])
-    apart = np.abs(day[:, None] - day[None, :])
-    whole = np.nanmax(apart, initial=1.0) if len(day) else 1.0
-    return np.asarray(1 - np.nan_to_num(apart) / max(whole, 1.0), dtype=np.float32)
 
 
 def _grouped(batch: Batch, held: _Communities, picks: Sequence[Told], *, in_time: bool) -> list[Topic]:
