@@ -140,7 +140,7 @@ def sources(
         QuernError: There is no such warehouse or snapshot, it has no sources, or one of the questions is none that can
             be answered.
     """
-    from quern.pipelines.sources.query import sources_of  # It can fetch, and so wants the extra `crawl`.
+    from quern.pipelines.sources.seek import sources_of  # It can fetch, and so wants the extra `crawl`.
 
     searcher = searcher_of(warehouse, settings, snapshot)
     return sources_of(searcher, questions_of(questions, searcher.settings))

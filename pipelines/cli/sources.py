@@ -60,7 +60,7 @@ def sources(
         return
     from quern.pipelines.answers.questions import question_of, read_questions
     from quern.pipelines.sources.measure import render_sources
-    from quern.pipelines.sources.query import sources_of
+    from quern.pipelines.sources.seek import sources_of
 
     if question is not None:
         asked = [question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)]
@@ -71,7 +71,7 @@ def sources(
         write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
     if question is None:
         from quern.pipelines.sources.measure import measured
-        from quern.pipelines.sources.query import gold_sites
+        from quern.pipelines.sources.seek import gold_sites
 
         figures = measured(asked, found, gold_sites(searcher))
         if as_json:
@@ -90,8 +90,8 @@ def sources(
 
 
 def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
-    from quern.pipelines.sources.query import seeds_of
     from quern.pipelines.sources.seeds import as_text, unanswered
+    from quern.pipelines.sources.seek import seeds_of
 
     count = 0
 

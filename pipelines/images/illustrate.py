@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
+from quern.jobs.images.place import Described, Mask, Matrix, Remembered, likeness, placed, relevance
 from quern.jobs.images.rules import description
 from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.text.stems import content_words
@@ -56,15 +56,24 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     held = searcher.snapshot.manifest.tables.get(IMAGES.name)
     if held is None or held.rows == 0 or searcher.settings.images.most == 0:
         return list(answers)
-    wanted = [_documents(answer) for answer in answers]
+    # At most five documents of an answer's evidence, those that it cites first; none where nothing was answered.
+    wanted = [
+        list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:5]
+        if answer.found
+        else []
+        for answer in answers
+    ]
     of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
     if not of_document:
         return list(answers)
     encode, pictures = searcher.held(_encoder), searcher.pictures
-    fit = [
-        _fit(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
-        for answer, docs in zip(answers, wanted, strict=True)
-    ]
+    fit: list[list[Candidate]] = []
+    for answer, docs in zip(answers, wanted, strict=True):
+        images = [image for doc in docs for image in of_document.get(doc, ())]
+        question = answer.asked or answer.question
+        alike = relevance(question, [image.said for image in images], encode).tolist() if images else []
+        least = searcher.settings.images.relevance
+        fit.append([replace(i, relevance=r) for i, r in zip(images, alike, strict=True) if r >= least])
     see = _Eyes.of(searcher, pictures, [image.row["url"] for images in fit for image in images])
     made = [_illustrated(searcher, a, images, encode, see) for a, images in zip(answers, fit, strict=True)]
     if pictures is not None:
@@ -98,13 +107,6 @@ def _encoder(searcher: Searcher) -> Remembered:
     return Remembered(searcher.question_embedder)
 
 
-def _documents(answer: Answer) -> list[str]:
-    """At most five documents of an answer's evidence, those that it cites first; none where nothing was answered."""
-    if not answer.found:
-        return []
-    return list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:5]
-
-
 def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, list[Candidate]]:
     """At most eight images of each of these documents that no rule left out, in the order in which they stand there."""
     if not documents:
@@ -124,15 +126,6 @@ def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, li
     }
 
 
-def _fit(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> list[Candidate]:
-    """The images whose description is like the question, each with how like."""
-    if not images:
-        return []
-    alike = relevance(answer.asked or answer.question, [image.said for image in images], encode)
-    least = searcher.settings.images.relevance
-    return [replace(i, relevance=r) for i, r in zip(images, alike.tolist(), strict=True) if r >= least]
-
-
 def _illustrated(
     searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered, see: _Eyes | None
 ) -> Answer:
@@ -149,27 +142,24 @@ def _illustrated(
     seen = see.likeness(texts, images) if see else None
     places = placed(likeness(texts, [image.said for image in images], encode, beside, seen), settings.threshold)
     best = sorted(places, key=lambda place: -place.score)[: settings.most]
-    made = [
-        _answer_image(images[p.image], p, texts[p.paragraph], cited[p.paragraph], answer)
-        for p in sorted(best, key=lambda place: place.paragraph)
-    ]
-    return answer.model_copy(update={"images": made})
-
-
-def _answer_image(image: Candidate, place: Place, text: str, cited: Sequence[Citation], answer: Answer) -> AnswerImage:
-    row = image.row
-    return AnswerImage(
-        image_id=row["image_id"],
-        sentence=place.paragraph + 1,
-        score=round(place.score, 4),
-        relevance=round(image.relevance, 4),
-        why=_why(image, text, image.beside(cited)),
-        image_url=row["url"],
-        **{name: row[name] for name in ("alt", "caption", "width", "height", "doc_id")},
-        url=image.url,
-        title=image.title,
-        citation=next((c.number for c in answer.citations if c.doc_id == row["doc_id"]), None),
-    )
+    shown = []
+    for place in sorted(best, key=lambda place: place.paragraph):
+        image, row = images[place.image], images[place.image].row
+        shown.append(
+            AnswerImage(
+                image_id=row["image_id"],
+                sentence=place.paragraph + 1,
+                score=round(place.score, 4),
+                relevance=round(image.relevance, 4),
+                why=_why(image, texts[place.paragraph], image.beside(cited[place.paragraph])),
+                image_url=row["url"],
+                **{name: row[name] for name in ("alt", "caption", "width", "height", "doc_id")},
+                url=image.url,
+                title=image.title,
+                citation=next((c.number for c in answer.citations if c.doc_id == row["doc_id"]), None),
+            )
+        )
+    return answer.model_copy(update={"images": shown})
 
 
 def _why(image: Candidate, text: str, beside: Citation | None) -> str:

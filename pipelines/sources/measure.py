@@ -37,7 +37,12 @@ def measured(questions: Sequence[Question], found: Sequence[FoundSources], sites
         return figures
     valid = [(q, source, also) for q, one, _, also in gold for source in one.valid]
     figures["validity"] = _share(source.site in also for _, source, also in valid)
-    figures["precision"] = _share(_suffices(q, source) for q, source, _ in valid)
+    shown = []
+    for question, source, _ in valid:
+        wanted = content_words(question.answer or "")
+        words = content_words(" ".join(piece.text for piece in source.evidence))
+        shown.append(bool(wanted) and len(wanted & words) >= 0.8 * len(wanted))
+    figures["precision"] = _share(shown)
     first = [bool(own & {s.site for s in one.sources[:3]}) for _, one, own, _ in gold]
     figures["gold source among the first three"] = _share(first)
     figures["gold source found to answer"] = _share(bool(own & {s.site for s in one.valid}) for _, one, own, _ in gold)
@@ -53,12 +58,6 @@ def sites_by(site_of: Mapping[str, str]) -> SiteOf:
         return gold, gold | {site_of[k] for k in question.also_urls if k in site_of}
 
     return sites
-
-
-def _suffices(question: Question, source: RatedSource) -> bool:
-    wanted = content_words(question.answer or "")
-    said = content_words(" ".join(e.text for e in source.evidence))
-    return bool(wanted) and len(wanted & said) >= 0.8 * len(wanted)
 
 
 def _share(held: Iterable[bool]) -> float:

@@ -14,7 +14,6 @@ from typing import Any, Final
 import pyarrow as pa
 from pydantic import ValidationError
 
-from quern.indexes.vectors import Floats
 from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, trap
 from quern.jobs.crawl.visit import visit
 from quern.jobs.documents.clean import Clean
@@ -24,6 +23,7 @@ from quern.jobs.sources.evidence import verdict
 from quern.jobs.sources.links import Link, links_of, mentions_in
 from quern.jobs.text.plain_text import publication
 from quern.jobs.text.stems import content_words
+from quern.pipelines.answers.questions import problem_of
 from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.validate import AT_ONCE, asked_homes, batched, weighed_by_rule
@@ -90,7 +90,13 @@ class SeedFinder:
         self._searcher = searcher
         self._crawl: CrawlSettings = searcher.settings.crawl
         self._guard = AddressGuard(self._crawl.allow_private)
-        self._known = set(self._keys(self._addresses()))
+        addresses = (
+            url
+            for table in ("pages", "documents")
+            for batch in searcher.snapshot.stage(table).batches(["url"])
+            for url in filter(None, batch.column("url").to_pylist())
+        )
+        self._known = set(self._keys(addresses))
         self._lost = set(self._keys(lost))
 
     def seeds(self, answers: Sequence[Answer], found: Sequence[FoundSources]) -> list[Seed]:
@@ -105,7 +111,15 @@ class SeedFinder:
         candidates = [c for row in rows for c in row]
         if settings.online:
             by_url = visited(self._searcher, [(c.address.url, c.reason.question) for c in candidates])
-            candidates = [c for c in (_after(c, by_url) for c in candidates) if c is not None]
+            had = []
+            for c in candidates:
+                seen = by_url[c.address.url, c.reason.question]
+                if not seen.why_not:
+                    valid = f"visited, its text answers with a score of {seen.score:.2f}"
+                    score = max(c.reason.score, seen.score / 2 if seen.answers else 0.0)
+                    validated = valid if seen.answers else "visited"
+                    had.append(replace(c, reason=replace(c.reason, score=score, validated=validated)))
+            candidates = had
         kept: dict[str, list[Reason]] = {}
         count = {answer.query_id: 0 for answer in answers}
         for c in sorted(candidates, key=lambda c: -c.reason.score):
@@ -113,12 +127,6 @@ class SeedFinder:
                 count[c.reason.query_id] += 1
                 kept.setdefault(c.address.url, []).append(c.reason)
         return [Seed(url, tuple(reasons)) for url, reasons in kept.items()]
-
-    def _addresses(self) -> Iterator[str]:
-        snapshot = self._searcher.snapshot
-        for table, column in (("pages", "url"), ("documents", "url")):
-            for batch in snapshot.stage(table).batches([column]):
-                yield from filter(None, batch.column(column).to_pylist())
 
     def _keys(self, urls: Iterable[str]) -> Iterator[bytes]:
         for url in urls:
@@ -134,20 +142,20 @@ class SeedFinder:
     def _open(self, url: str, page: str = "") -> Address | None:
         """The address, if a crawl would ask for it where `page` links it, and did not lose it the last time."""
         address = self._address(url)
-        if address is None or trap(address, self._crawl) or address.key in self._lost or self._is_local(address.host):
+        if address is None or trap(address, self._crawl) or address.key in self._lost:
+            return None
+        # A host that is a private address by its name; what others lead to, the crawl sees when it asks.
+        host = address.host
+        if host.replace(".", "").isdigit() or ":" in host:
+            if not self._guard.permits(host):
+                return None
+        elif host.endswith(_LOCAL) and host not in self._crawl.connect_to:
             return None
         if address.port in self._crawl.ports:
             return address
         # To a crawl every port that a seed names is open: of others' links only those that stay where they are may.
         own = self._address(page)
         return address if own is not None and own.origin == address.origin else None
-
-    def _is_local(self, host: str) -> bool:
-        """Whether a host is a private address by its name; what others lead to, the crawl sees when it asks."""
-        digits = host.replace(".", "").isdigit() or ":" in host
-        if digits:
-            return not self._guard.permits(host)
-        return host.endswith(_LOCAL) and host not in self._crawl.connect_to
 
     def _linked(self, answers: Sequence[Answer]) -> dict[int, list[tuple[Link, str]]]:
         """For each answer, by its place, the links of the pages that were found for it, each with its page."""
@@ -156,16 +164,8 @@ class SeedFinder:
             for key in dict.fromkeys(hit.doc_id for hit in answer.hits):
                 documents.setdefault(key, []).append(n)
         found: dict[int, list[tuple[Link, str]]] = {}
-        for url, links, key in self._pages(list(documents)):
-            for n in documents[key]:
-                found.setdefault(n, []).extend((link, url) for link in links)
-        return found
-
-    def _pages(self, keys: Sequence[str]) -> Iterator[tuple[str, list[Link], str]]:
-        """Address, links and key of each of these documents."""
         snapshot = self._searcher.snapshot
-        for at in range(0, len(keys), _PAGES):
-            some = keys[at : at + _PAGES]
+        for some in batched(documents, _PAGES):
             rows = snapshot.table("documents").lookup("doc_id", some, ["doc_id", "page_url", "text"]).to_pylist()
             urls = sorted({row["page_url"] for row in rows})
             read = snapshot.stage("pages").lookup("url", urls, ["url", "body", "charset", "content_type"]).to_pylist()
@@ -174,7 +174,9 @@ class SeedFinder:
                 page, links = pages.get(row["page_url"]), mentions_in(row["text"])
                 if page is not None and "html" in page["content_type"]:
                     links = [*links_of(page["body"], page["url"], page["charset"]), *links]
-                yield row["page_url"], links, row["doc_id"]
+                for n in documents[row["doc_id"]]:
+                    found.setdefault(n, []).extend((link, row["page_url"]) for link in links)
+        return found
 
     def _best(self, answer: Answer, linked: Sequence[tuple[Link, str]], found: FoundSources) -> list[_Candidate]:
         """The best candidates for one question: what is linked or named, then sources of like questions."""
@@ -183,7 +185,16 @@ class SeedFinder:
         new = [
             (link, page, a) for link, page in linked if (a := self._open(link.url, page)) and a.key not in self._known
         ]
-        scores = self._fits(asked, [link.said for link, _, _ in new])
+        # How well what is said of each link fits the question, in [0, 1]: half by cosine, half by words.
+        scores = []
+        if new:
+            wanted, texts = content_words(asked), list(dict.fromkeys(link.said for link, _, _ in new))
+            form = self._searcher.form
+            vectors = self._searcher.question_embedder.encode([form(text) for text in (asked, *texts)])
+            cosines = dict(zip(texts, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+            for link, _, _ in new:
+                share = len(wanted & content_words(link.said)) / max(1, len(wanted))
+                scores.append((max(0.0, cosines[link.said]) + share) / 2)
         candidates: dict[bytes, _Candidate] = {}
         for (link, page, address), score in sorted(zip(new, scores, strict=True), key=lambda row: -row[1]):
             if score < _LEAST or len(candidates) >= most:
@@ -191,37 +202,14 @@ class SeedFinder:
             what = f"link {link.text or link.url!r} of {page}"
             reason = Reason(answer.query_id, asked, what, round(score, 4))
             candidates.setdefault(address.key, _Candidate(address, reason))
-        return [*candidates.values(), *self._homes(answer, asked, found)][:most]
-
-    def _homes(self, answer: Answer, asked: str, found: FoundSources) -> Iterator[_Candidate]:
-        """Home pages of sources that were proposed: of like questions, or by a model; a poor second to a link."""
+        best = list(candidates.values())
+        # Home pages of sources that were proposed, of like questions or by a model, are a poor second to a link.
         for source in found.sources:
-            if source.home_url and source.accessible and (address := self._open(source.home_url)):
+            if source.home_url and source.accessible and (home := self._open(source.home_url)):
                 what = f"home page of {source.name}, proposed by {', '.join(source.proposed_by)}"
                 score = round(_LEAST * source.probability, 4)
-                yield _Candidate(address, Reason(answer.query_id, asked, what, score))
-
-    def _fits(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How well each text fits a question, in [0, 1]."""
-        if not texts:
-            return []
-        wanted = content_words(question)
-        encode = self._searcher.question_embedder.encode
-        distinct = list(dict.fromkeys(texts))
-        vectors: Floats = encode([self._searcher.form(t) for t in (question, *distinct)])
-        cosines = dict(zip(distinct, (vectors[1:] @ vectors[0]).tolist(), strict=True))
-        shares = [len(wanted & content_words(text)) / max(1, len(wanted)) for text in texts]
-        return [(max(0.0, cosines[text]) + share) / 2 for text, share in zip(texts, shares, strict=True)]
-
-
-def _after(candidate: _Candidate, by_url: Mapping[tuple[str, str], Visited]) -> _Candidate | None:
-    """The candidate as its visit left it; None where it cannot be had."""
-    seen = by_url[candidate.address.url, candidate.reason.question]
-    if seen.why_not:
-        return None
-    told = f"visited, its text answers with a score of {seen.score:.2f}" if seen.answers else "visited"
-    score = max(candidate.reason.score, seen.score / 2 if seen.answers else 0.0)
-    return replace(candidate, reason=replace(candidate.reason, score=score, validated=told))
+                best.append(_Candidate(home, Reason(answer.query_id, asked, what, score)))
+        return best[:most]
 
 
 def joined(seeds: Iterable[Seed], most: int) -> list[Seed]:
@@ -329,9 +317,7 @@ def unanswered(path: Path) -> Iterator[Answer]:
                 try:
                     answer = Answer.model_validate_json(line)
                 except ValidationError as error:
-                    first = error.errors()[0]
-                    field = ".".join(map(str, first["loc"])) or "the line"
-                    raise AnswersError(f"{file}:{number}: {field}: {first['msg'].lower()}") from None
+                    raise AnswersError(f"{file}:{number}: {problem_of(error)}") from None
                 if not answer.found and answer.reason != "refused":
                     yield answer
     except OSError as error:

@@ -5,9 +5,12 @@ Know Where to Go's generator, validator and optimizer, over a batch of questions
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
+from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.sources.naming import (
     AGREEMENT,
@@ -20,12 +23,15 @@ from quern.jobs.sources.naming import (
     NamingInput,
 )
 from quern.jobs.tasks.runner import Reasoner
+from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.pool import SourcePool
+from quern.pipelines.sources.measure import SiteOf, sites_by
+from quern.pipelines.sources.pool import SourcePool, read_pool
+from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
 from quern.pipelines.sources.validate import Access, Pair, Validated, validated
-from quern.schemas.answers import Question
+from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
 
 
@@ -82,8 +88,23 @@ class Seeker:
         intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
         asked = zip(questions, intents, strict=True)
         sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in asked]
-        self._search(sought)
-        self._rate(sought, [self._first(*row) for row in zip(sought, self._named(sought), strict=True)])
+        # Find the likely sources of all queries and questions.
+        texts = [(text, one.question) for one in sought for text in one.texts]
+        batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
+        likely = iter(self.pool.likely(batch))
+        for one in sought:
+            one.likely = {text: next(likely) for text in one.texts}
+        # What is proposed first: by the generator, by the index.
+        candidates = self._named(sought)
+        for one, own in zip(sought, candidates, strict=True):
+            by_site = {candidate.site: candidate for candidate in own}
+            for source in one.likely[one.asked[0]][: settings.found]:
+                if source.site not in by_site:
+                    new = _Candidate(NamedSource(name=source.name, url=source.url), source.site, [])
+                    by_site[source.site] = new
+                    own.append(new)
+                by_site[source.site].by.append("found")
+        self._rate(sought, candidates)
         for _ in range(settings.rounds):
             left = [one for one in sought if not any(s.answers for s in one.rated.values())]
             if not left:
@@ -91,23 +112,17 @@ class Seeker:
             self._rate(left, self._named(left))
             for one in left:
                 one.rounds += 1
-        return [_told(one) for one in sought]
-
-    def _search(self, sought: Sequence[_Sought]) -> None:
-        """Find the likely sources of all queries and questions."""
-        texts = [(text, one.question) for one in sought for text in one.texts]
-        batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
-        likely = iter(self.pool.likely(batch))
-        for one in sought:
-            one.likely = {text: next(likely) for text in one.texts}
-
-    def _first(self, one: _Sought, named: Sequence[_Candidate]) -> list[_Candidate]:
-        """What is proposed first: by the generator, by the index."""
-        candidates = {c.site: c for c in named}
-        for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]:
-            named_source = NamedSource(name=source.name, url=source.url)
-            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append("found")
-        return list(candidates.values())
+        return [
+            FoundSources(
+                query_id=one.question.query_id,
+                question=one.question.question,
+                intents=one.queries,
+                # Those that answer first; as good ones in the order in which they were proposed.
+                sources=sorted(one.rated.values(), key=lambda s: (not s.answers, -s.score)),
+                rounds=one.rounds,
+            )
+            for one in sought
+        ]
 
     def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
         """What the generator names for each question that was not validated yet."""
@@ -139,27 +154,21 @@ class Seeker:
         }
         asked = [AgreementInput(c.named.name, c.named.url, stated[c.site]) for c in every]
         agrees = iter([done.output.agrees for done in self.reasoner.run(AGREEMENT, asked)])
-        verdicts = iter(self._validated(sought, candidates, {site for site, r in reached.items() if not r.why_not}))
-        for one, row in zip(sought, candidates, strict=True):
-            for c in row:
-                agreed, outcomes = next(agrees), next(verdicts)
-                one.rated[c.site] = self._rated(c, reached[c.site].why_not, outcomes, agreed=agreed)
-
-    def _validated(
-        self, sought: Sequence[_Sought], candidates: Sequence[Sequence[_Candidate]], open_: Collection[str]
-    ) -> list[list[Validated]]:
-        """For each candidate what its pages say to the question and its parts; nothing where it cannot be read."""
+        # For each candidate what its pages say to the question and its parts; nothing where it cannot be read.
         pairs = [
             [
                 Pair(text, c.site, one.behind(text, c.site), tuple(conditions_of(one.question)))
                 for text in one.asked
-                if c.site in open_ and c.site in self.pool.rows
+                if not reached[c.site].why_not and c.site in self.pool.rows
             ]
             for one, row in zip(sought, candidates, strict=True)
             for c in row
         ]
         outcomes = iter(validated(self.searcher, self.pool, self.reasoner, [p for row in pairs for p in row]))
-        return [[next(outcomes) for _ in row] for row in pairs]
+        verdicts = iter([[next(outcomes) for _ in row] for row in pairs])
+        for one, row in zip(sought, candidates, strict=True):
+            for c in row:
+                one.rated[c.site] = self._rated(c, reached[c.site].why_not, next(verdicts), agreed=next(agrees))
 
     def _rated(self, c: _Candidate, unreached: str, outcomes: Sequence[Validated], *, agreed: bool) -> RatedSource:
         row: Mapping[str, object] = self.pool.rows.get(c.site, {})
@@ -191,13 +200,60 @@ def parts_of(question: str) -> list[str]:
     return list(dict.fromkeys([question, *parts_alone(question)[:4]]))
 
 
-def _told(one: _Sought) -> FoundSources:
-    """What was found, those that answer first; as good ones in the order in which they were proposed."""
-    ranked = sorted(one.rated.values(), key=lambda s: (not s.answers, -s.score))
-    return FoundSources(
-        query_id=one.question.query_id,
-        question=one.question.question,
-        intents=one.queries,
-        sources=ranked,
-        rounds=one.rounds,
-    )
+@contextmanager
+def seeker(searcher: Searcher) -> Iterator[Seeker]:
+    """What seeks sources over a snapshot.
+
+    Raises:
+        GeneratorError: The model cannot be used.
+        NoSourcesError: The snapshot has no sources.
+    """
+    settings, pool = searcher.settings, searcher.held(read_pool)
+    access = Access(pool, settings.crawl if settings.sourcing.online else None)
+    # By rule it costs less to seek again than to remember.
+    by_model = settings.generator.kind != "rules"
+    memo = searcher.snapshot.warehouse.root / "memo" / "reasoning" if by_model else None
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
+        yield Seeker(searcher, pool, reasoner, access)
+
+
+def sources_of(searcher: Searcher, questions: Iterable[Question]) -> Iterator[FoundSources]:
+    """The sources of each question, in their order, computed in batches.
+
+    Raises:
+        CrawlError: Sources are to be asked (`sourcing.online`), and `crawl` settings do not allow it.
+        GeneratorError: The model cannot be used, or cannot be asked any more.
+        NoSourcesError: The snapshot has no sources.
+    """
+    stream = iter(questions)
+    with seeker(searcher) as seeks:
+        while some := list(islice(stream, 128)):
+            yield from seeks.sources(some)
+
+
+def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
+    """Seeds for the next crawl, from questions that were not answered, in batches.
+
+    Raises:
+        CrawlError: Seeds are to be visited (`sourcing.online`), and `crawl` settings do not allow it.
+        GeneratorError: The model cannot be used, or cannot be asked any more.
+        NoSourcesError: The snapshot has no sources.
+    """
+    stream, seeds = iter(answers), list[Seed]()
+    with seeker(searcher) as seeks:
+        batches = lost_pages(Warehouse(searcher.snapshot.warehouse.root))
+        finder = SeedFinder(searcher, (key for batch in batches for key in batch.column("key").to_pylist()))
+        while some := list(islice(stream, 128)):
+            found = seeks.sources([question_of_answer(answer) for answer in some])
+            seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
+    return seeds
+
+
+def gold_sites(searcher: Searcher) -> SiteOf:
+    """The sites of gold pages, of a snapshot."""
+    site_of: dict[str, str] = {}
+    for batch in searcher.snapshot.stage("documents").batches(["doc_id", "url", "site"]):
+        for row in batch.to_pylist():
+            if row["site"]:
+                site_of |= {key: row["site"] for key in (row["doc_id"], row["url"]) if key}
+    return sites_by(site_of)

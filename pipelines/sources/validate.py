@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from quern.jobs.crawl.visit import Visit, visit
+from quern.jobs.crawl.visit import visit
 from quern.jobs.documents.html.metadata import read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.sources.evidence import SCORE, Verdict, Weighed, probability_by_rule, recognise_task
+from quern.jobs.sources.evidence import SCORE, Weighed, probability_by_rule, recognise_task
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.batch import Batch
@@ -23,7 +23,6 @@ from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.pool import RECIPE, SourcePool
-from quern.schemas.answers import Hit
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import SourceEvidence
 
@@ -64,23 +63,18 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
     # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
     chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
     verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
-    rows = zip(weighed, founds, named, verdicts, strict=True)
-    return [_outcome(w, found.hits, n, v, settings.valid) for w, found, n, v in rows]
-
-
-def _outcome(
-    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float
-) -> Validated:
-    yes = verdict.probability if verdict.answers else 1.0 - verdict.probability
-    answers = verdict.score > valid and bool(hits) and bool(numbers)
-    evidence = tuple(_sentence(weighed, hits, n) for n in numbers)
-    return Validated(round(verdict.score, 4), round(yes, 4), answers, evidence)
-
-
-def _sentence(weighed: Weighed, hits: Sequence[Hit], number: int) -> SourceEvidence:
-    at, start, end = weighed.given.sentences[number - 1]
-    hit, text = hits[at], " ".join(weighed.given.evidence[at].text[start:end].split())
-    return SourceEvidence(chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:600])
+    outcomes = []
+    for one, found, numbers, verdict in zip(weighed, founds, named, verdicts, strict=True):
+        evidence = []
+        for number in numbers:
+            at, start, end = one.given.sentences[number - 1]
+            text = " ".join(one.given.evidence[at].text[start:end].split())[:600]
+            source = {name: getattr(found.hits[at], name) for name in ("chunk_id", "doc_id", "url", "title")}
+            evidence.append(SourceEvidence(text=text, **source))
+        yes = verdict.probability if verdict.answers else 1.0 - verdict.probability
+        answers = verdict.score > settings.valid and bool(found.hits) and bool(numbers)
+        outcomes.append(Validated(round(verdict.score, 4), round(yes, 4), answers, tuple(evidence)))
+    return outcomes
 
 
 def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
@@ -89,7 +83,7 @@ def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> li
 
 
 def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[Found]:
-    """The best chunks of each pair's source, of few pages."""
+    """The best chunks of each pair's source: at most `sourcing.windows`, of the best `sourcing.pages` pages."""
     settings = searcher.settings.sourcing
     (recipe,) = find_recipes(RECIPE)
     texts = list(dict.fromkeys(pair.text for pair in pairs))
@@ -98,14 +92,12 @@ def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[
     where = [[pool.condition(pair.site), *pair.where] for pair in pairs]
     batch = Batch(searcher, [pair.text for pair in pairs], where)
     batch = batch.with_vectors(vectors[[place[pair.text] for pair in pairs]])
-    return [_few(found, settings.pages, settings.windows) for found in load_evidence(batch, recipe.rank(batch))]
-
-
-def _few(found: Found, pages: int, windows: int) -> Found:
-    """What was found on the best `pages` pages, at most `windows` chunks."""
-    best = list(dict.fromkeys(hit.doc_id for hit in found.hits))[:pages]
-    kept = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][:windows]
-    return replace(found, hits=[found.hits[n] for n in kept], evidence=[found.evidence[n] for n in kept])
+    few = []
+    for found in load_evidence(batch, recipe.rank(batch)):
+        best = list(dict.fromkeys(hit.doc_id for hit in found.hits))[: settings.pages]
+        kept = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][: settings.windows]
+        few.append(replace(found, hits=[found.hits[n] for n in kept], evidence=[found.evidence[n] for n in kept]))
+    return few
 
 
 AT_ONCE: Final = 32  # Addresses of one visit: all that they answer, up to 10 MB each, is in memory when it is over.
@@ -155,7 +147,21 @@ def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, 
     for some in batched(homes, AT_ONCE // 2):
         made_up = {site: f"{homes[site]}{secrets.token_hex(12)}" for site in some}
         visits = visit([*(homes[site] for site in some), *made_up.values()], settings, user_agent(settings))
-        found |= {site: _reached(visits[homes[site]], visits[made_up[site]]) for site in some}
+        for site in some:
+            home, invented = visits[homes[site]], visits[made_up[site]]
+            if home.why_not:
+                found[site] = Reached(home.why_not)
+            elif not invented.why_not and invented.url != home.url:
+                found[site] = Reached(EVERYTHING)
+            else:
+                try:
+                    metadata = read_metadata(parse_page(home.body, None), home.url)
+                except PageError:
+                    found[site] = Reached()
+                    continue
+                # Name of the site and title of its home page.
+                names = (metadata.get(name) for name in ("site_name", "title"))
+                found[site] = Reached(stated=" ".join(str(name) for name in names if name))
     return found
 
 
@@ -164,18 +170,3 @@ def batched(keys: Iterable[str], most: int) -> Iterator[list[str]]:
     left = iter(keys)
     while some := list(islice(left, most)):
         yield some
-
-
-def _reached(home: Visit, made_up: Visit) -> Reached:
-    if home.why_not:
-        return Reached(home.why_not)
-    return Reached(EVERYTHING) if not made_up.why_not and made_up.url != home.url else Reached(stated=_stated(home))
-
-
-def _stated(home: Visit) -> str:
-    """Name of the site and title of its home page."""
-    try:
-        told = read_metadata(parse_page(home.body, None), home.url)
-    except PageError:
-        return ""
-    return " ".join(str(told[name]) for name in ("site_name", "title") if told.get(name))

@@ -1,28 +1,29 @@
-"""The events of a snapshot as a search reads them: by the chunks that report them, and by their days."""
+"""The events of a snapshot as a search reads them: by the chunks that report them, their days and their names."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Final
+from math import log
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.catalog.folder import Snapshot
 from quern.indexes.graph.structure import read_columns
+from quern.indexes.vectors import Floats, vector_matrix
 from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent, TimelineSource
 
-_COLUMNS: Final = ["event_id", "sources", "entities"]
+_COLUMNS: Final = ["event_id", "sources", "entities", "from_day", "to_day"]
 _DOCUMENT: Final = ["doc_id", "url", "title", "site", "site_name", "published_at", "utc_offset"]
 _SHOWN: Final = [name for name in EVENTS.schema.names if name not in ("vector", "chunk_id", "doc_id", "start", "end")]
 
@@ -35,21 +36,11 @@ class NoEventsError(QuernError):
 Held = Callable[[pa.ListArray], npt.NDArray[np.bool_]]
 
 
-@dataclass(frozen=True)
-class _Days:
-    """When each event was: its key, its first and last day, and the chunks that report it."""
-
-    keys: pa.StringArray
-    starts: npt.NDArray[np.datetime64]
-    ends: npt.NDArray[np.datetime64]
-    chunks: pa.ListArray
-
-
-@dataclass(frozen=True)
 class EventIndex:
-    """Keys, sources and days of a snapshot's events; some 300 bytes of memory an event."""
+    """Keys, sources, days and names of a snapshot's events; some 300 bytes of memory an event."""
 
-    snapshot: Snapshot
+    def __init__(self, searcher: Searcher) -> None:
+        self.snapshot = searcher.snapshot
 
     @cached_property
     def _rows(self) -> pa.Table:
@@ -74,33 +65,27 @@ class EventIndex:
         """Keys of the events that each chunk reports, in no particular order."""
         return {chunk: self._of_chunk[chunk] for chunk in chunk_ids if chunk in self._of_chunk}
 
-    @cached_property
-    def _days(self) -> _Days:
-        table = read_columns(self.snapshot.table(EVENTS.name), ["event_id", "from_day", "to_day", "sources"])
-        sources = table["sources"].combine_chunks()
-        starts, ends = (table[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
-        chunks = pa.ListArray.from_arrays(sources.offsets, sources.values.field("chunk_id"))
-        return _Days(table["event_id"].combine_chunks(), starts, ends, chunks)
-
     def within(self, first: date | None, last: date | None, most: int, held: Held | None = None) -> list[str]:
         """Keys of the events of these days, `most` of them: those with most reports, of equals evenly over time.
 
         An event of a longer time than that asked for is none of it, nor is one of which `held` says so.
         """
-        days = self._days
-        inside = np.ones(len(days.keys), dtype=np.bool_)
+        starts, ends = (self._rows[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
+        sources = self._rows["sources"].combine_chunks()
+        chunks = pa.ListArray.from_arrays(sources.offsets, sources.values.field("chunk_id"))
+        inside = np.ones(len(starts), dtype=np.bool_)
         if first is not None:
-            inside &= days.starts >= np.datetime64(first)
+            inside &= starts >= np.datetime64(first)
         if last is not None:
-            inside &= days.ends <= np.datetime64(last)
+            inside &= ends <= np.datetime64(last)
         rows = np.flatnonzero(inside)
         if held is not None:
-            rows = rows[held(days.chunks.take(pa.array(rows)))]
-        ids: list[str] = days.keys.take(pa.array(rows)).to_pylist()
+            rows = rows[held(chunks.take(pa.array(rows)))]
+        ids: list[str] = self._rows["event_id"].take(pa.array(rows)).to_pylist()
         if len(rows) <= most:
             return ids
-        reports = pc.list_value_length(days.chunks.take(pa.array(rows))).to_numpy(zero_copy_only=False)
-        order = np.lexsort((np.array(ids), days.ends[rows], days.starts[rows], -reports))
+        reports = pc.list_value_length(chunks.take(pa.array(rows))).to_numpy(zero_copy_only=False)
+        order = np.lexsort((np.array(ids), ends[rows], starts[rows], -reports))
         least = reports[order[most - 1]]
         more, equal = order[reports[order] > least], order[reports[order] == least]
         spread = equal[np.linspace(0, len(equal) - 1, most - len(more)).round().astype(np.int64)]
@@ -112,34 +97,98 @@ class EventIndex:
         documents = sorted({source["doc_id"] for row in rows for source in row["sources"]})
         of = self.snapshot.table("documents").lookup("doc_id", documents, _DOCUMENT).to_pylist()
         known = {row["doc_id"]: row for row in of}
-        return sorted((_event(row, known) for row in rows), key=lambda event: event.place)
+        events = []
+        for row in rows:
+            sources = []
+            for source in row["sources"]:
+                document = known.get(source["doc_id"], {})
+                sources.append(
+                    TimelineSource(
+                        chunk_id=source["chunk_id"],
+                        doc_id=source["doc_id"],
+                        url=document.get("url"),
+                        title=document.get("title"),
+                        site=document.get("site_name") or document.get("site"),
+                        published_at=publication(document) if document else None,
+                        start=source["start"],
+                        end=source["end"],
+                    )
+                )
+            days = {"from_day": row["from_day"].date(), "to_day": row["to_day"].date()}
+            offset = known.get(sources[0].doc_id, {}).get("utc_offset")
+            published = publication({"published_at": row["published_at"], "utc_offset": offset})
+            events.append(TimelineEvent(**{**row, **days, "published_at": published, "sources": sources}))
+        return sorted(events, key=lambda event: event.place)
+
+    @cached_property
+    def names(self) -> dict[str, dict[str, int]]:
+        """Each name as it is compared, with its forms and how many events have each."""
+        found: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for named in self._rows["entities"].to_pylist():
+            for name in named:
+                found[name_key(name)][name] += 1
+        return {key: dict(forms) for key, forms in found.items()}
+
+    @cached_property
+    def _by_word(self) -> dict[str, set[str]]:
+        """Word to the names that have it."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for key in self.names:
+            for word in key.split():
+                found[word].add(key)
+        return dict(found)
+
+    def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Keys of the events that each document was the first to report, in no particular order."""
+        documents = pc.list_element(self._rows["sources"].combine_chunks(), 0).field("doc_id")
+        rows = pc.is_in(documents, pa.array(doc_ids, pa.string()))
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for document, event in zip(documents.filter(rows), self._rows["event_id"].filter(rows), strict=True):
+            found[document.as_py()].append(event.as_py())
+        return dict(found)
+
+    def called(self, key: str) -> str:
+        """The commonest form of a name."""
+        return display_name(Counter(self.names[key]))
+
+    def rarity(self, word: str) -> float:
+        """How much a word of a name tells: its idf among names."""
+        return log(1 + len(self.names) / (1 + len(self._by_word.get(word, ()))))
+
+    def near_names(self, name: str) -> dict[str, float]:
+        """Names that share words with `name`, each with how alike they are, in (0, 1]: Dice's measure by rarity."""
+        words = set(name_key(name).split())
+        weight = {word: self.rarity(word) for word in words}
+        found = {}
+        for key in sorted({key for word in words for key in self._by_word.get(word, ())}):
+            others = set(key.split())
+            shared = sum(weight[word] for word in words & others)
+            found[key] = 2 * shared / (sum(weight.values()) + sum(map(self.rarity, others)))
+        return found
+
+    def spelt_like(self, name: str) -> list[str]:
+        """The names that are spelt most like `name`, in their commonest forms; the likest first."""
+        # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` short names match many.
+        near = get_close_matches(name_key(name), self.names, n=3, cutoff=0.7)
+        return [self.called(key) for key in near]
+
+    def naming(self, keys: dict[str, float]) -> dict[str, float]:
+        """Keys of the events that have one of these names, each with the most that a name of it counts."""
+        found: dict[str, float] = {}
+        for event, named in zip(self._rows["event_id"].to_pylist(), self._rows["entities"].to_pylist(), strict=True):
+            best = max((keys.get(name_key(name), 0.0) for name in named), default=0.0)
+            if best > 0:
+                found[event] = best
+        return found
+
+    def vectors(self, event_ids: Sequence[str]) -> Floats:
+        """The vectors of these events, in their order, shape (events, d)."""
+        rows = self.snapshot.table(EVENTS.name).lookup("event_id", list(event_ids), ["event_id", "vector"])
+        place = {key: at for at, key in enumerate(rows["event_id"].to_pylist())}
+        matrix = vector_matrix(rows["vector"].combine_chunks())
+        return matrix[[place[key] for key in event_ids]]
 
 
 def events_of(searcher: Searcher) -> EventIndex:
     """The events of a searcher's snapshot, read once."""
-    return searcher.held(_index)
-
-
-def _index(searcher: Searcher) -> EventIndex:
-    return EventIndex(searcher.snapshot)
-
-
-def _event(row: dict[str, Any], documents: dict[str, dict[str, Any]]) -> TimelineEvent:
-    sources = [_source(source, documents.get(source["doc_id"], {})) for source in row["sources"]]
-    days = {"from_day": row["from_day"].date(), "to_day": row["to_day"].date()}
-    offset = documents.get(row["sources"][0]["doc_id"], {}).get("utc_offset")
-    published = publication({"published_at": row["published_at"], "utc_offset": offset})
-    return TimelineEvent(**{**row, **days, "published_at": published, "sources": sources})
-
-
-def _source(source: dict[str, Any], document: dict[str, Any]) -> TimelineSource:
-    return TimelineSource(
-        chunk_id=source["chunk_id"],
-        doc_id=source["doc_id"],
-        url=document.get("url"),
-        title=document.get("title"),
-        site=document.get("site_name") or document.get("site"),
-        published_at=publication(document) if document else None,
-        start=source["start"],
-        end=source["end"],
-    )
+    return searcher.held(EventIndex)

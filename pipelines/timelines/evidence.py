@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,7 @@ from quern.pipelines.retrieve.evidence import Found
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of
-from quern.schemas.answers import Hit
 from quern.schemas.tables import EVENTS
-from quern.schemas.timelines import TimelineEvent
 from quern.schemas.words.lines import shortened
 
 
@@ -40,46 +39,27 @@ def with_events(
     chunks = sorted({hit.chunk_id for one in found for hit in one.hits})
     of_chunk = index.of_chunks(chunks)
     loaded = {e.event_id: e for e in index.load([event for ids in of_chunk.values() for event in ids])}
-    rows = zip(inputs, found, as_of, strict=True)
-    return [_with_events(given, one.hits, of_chunk, loaded, day) for given, one, day in rows]
-
-
-def _with_events(
-    given: AnswerInput,
-    hits: Sequence[Hit],
-    of_chunk: dict[str, list[str]],
-    loaded: dict[str, TimelineEvent],
-    as_of: date | None,
-) -> AnswerInput:
-    seen: set[str] = set()
-    chunks = {hit.chunk_id for hit in hits}
-    evidence: list[Evidence] = []
-    for hit, own in zip(hits, given.evidence, strict=True):
-        new = sorted(set(of_chunk.get(hit.chunk_id, ())) - seen)
-        seen.update(new)
-        known = [loaded[key] for key in new if as_of is None or loaded[key].sources[0].chunk_id in chunks]
-        events = [_reported(event, hit) for event in sorted(known, key=lambda event: event.place)]
-        evidence.append(replace(own, events=tuple(events)) if events else own)
-    return replace(given, evidence=evidence)
-
-
-def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
-    """The event as the chunk of `hit` reports it: its own title only where its report was kept."""
-    source = next(source for source in event.sources if source.chunk_id == hit.chunk_id)
-    start, end = source.start - hit.start, source.end - hit.start
-    kept = source == event.sources[0]
-    return ReportedEvent(
-        event_id=event.event_id,
-        start=start,
-        end=end,
-        timex=event.timex,
-        from_day=event.from_day,
-        to_day=event.to_day,
-        precision=event.precision,
-        date_from=event.date_from,
-        expected=event.expected,
-        title=event.title if kept else shortened(hit.text[start:end], 120),
-    )
+    enriched: list[AnswerInput] = []
+    for given, one, day in zip(inputs, found, as_of, strict=True):
+        seen: set[str] = set()
+        own_chunks = {hit.chunk_id for hit in one.hits}
+        evidence: list[Evidence] = []
+        for hit, own in zip(one.hits, given.evidence, strict=True):
+            new = sorted(set(of_chunk.get(hit.chunk_id, ())) - seen)
+            seen.update(new)
+            known = [loaded[key] for key in new if day is None or loaded[key].sources[0].chunk_id in own_chunks]
+            events = []
+            for event in sorted(known, key=lambda event: event.place):
+                source = next(source for source in event.sources if source.chunk_id == hit.chunk_id)
+                start, end = source.start - hit.start, source.end - hit.start
+                # Its own title only where its report was kept.
+                title = event.title if source == event.sources[0] else shortened(hit.text[start:end], 120)
+                names = ("event_id", "timex", "from_day", "to_day", "precision", "date_from", "expected")
+                copied: dict[str, Any] = {name: getattr(event, name) for name in names}
+                events.append(ReportedEvent(start=start, end=end, title=title, **copied))
+            evidence.append(replace(own, events=tuple(events)) if events else own)
+        enriched.append(replace(given, evidence=evidence))
+    return enriched
 
 
 def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
@@ -96,7 +76,11 @@ def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
         # What many say in the same words (`Please help, it is urgent`) is told once.
         once = {event.summary.casefold(): event for event in reversed(events)}
         told = [event for event in events if once[event.summary.casefold()] is event]
-        at = _first_reports(found_for(pa.array([s.chunk_id for e in told for s in e.sources], pa.string())), told)
+        # Of each event the first of its reports that may be found, each once.
+        places = found_for(pa.array([s.chunk_id for e in told for s in e.sources], pa.string()))
+        owner = np.repeat(np.arange(len(told)), [len(event.sources) for event in told])
+        _, earliest = np.unique(owner[places >= 0], return_index=True)
+        at = np.array(list(dict.fromkeys(places[places >= 0][earliest].tolist())), dtype=np.int64)
         if len(at):
             found[question] = at[np.unique(np.linspace(0, len(at) - 1, min(most, len(at))).round().astype(np.int64))]
     if not found:
@@ -116,14 +100,6 @@ def _places(batch: Batch, question: int, chunks: pa.Array) -> Positions:
     """Where chunks are among all; -1 for those that may not be found for a question."""
     at = positions_in(batch.graph.chunks.keys, chunks)
     return np.where((at >= 0) & batch.allows(np.full(len(at), question), at), at, -1)
-
-
-def _first_reports(places: Positions, told: Sequence[TimelineEvent]) -> Positions:
-    """Of each event the first of its reports that may be found, each once; `places` are those of all reports."""
-    owner = np.repeat(np.arange(len(told)), [len(event.sources) for event in told])
-    kept = places >= 0
-    _, first = np.unique(owner[kept], return_index=True)
-    return np.array(list(dict.fromkeys(places[kept][first].tolist())), dtype=np.int64)
 
 
 def _told_by_any(places: Callable[[pa.Array], Positions], chunks: pa.ListArray) -> npt.NDArray[np.bool_]:

@@ -7,14 +7,14 @@ the page is a list in the order of time; with it, a strip to scale stands above 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from quern.indexes.catalog import Snapshot
 from quern.indexes.storage import write_text
@@ -93,9 +93,8 @@ class Unit:
 def entries_of(timeline: Timeline, snapshot: Snapshot) -> list[Entry]:
     """The events with what their pages say; one whose sentence its page does not have is left out, as an error."""
     keys = sorted({source.doc_id for event in timeline.events for source in event.sources})
-    rows = (
-        snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text", "published_at", "utc_offset"]).to_pylist()
-    )
+    columns = ["doc_id", "text", "published_at", "utc_offset"]
+    rows = snapshot.table("documents").lookup("doc_id", keys, columns).to_pylist()
     documents = {row["doc_id"]: row for row in rows}
     entries = []
     for number, event in enumerate(timeline.events, 1):
@@ -103,27 +102,23 @@ def entries_of(timeline: Timeline, snapshot: Snapshot) -> list[Entry]:
         if documents.get(first.doc_id, {"text": ""})["text"][first.start : first.end] != event.summary:
             log.error("gate=timeline event_id=%s dropped: its document does not have its sentence", event.event_id)
             continue
-        entries.append(Entry(f"e{number}", event, _reports(event, documents)))
+        reports = []
+        for source in event.sources:
+            row = documents.get(source.doc_id)
+            text, start, end = row["text"] if row else "", source.start, source.end
+            if row is None or not 0 <= start < end <= len(text):
+                continue
+            # What stands around the sentence, from a word on and up to one, with the sentence marked.
+            before, after = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
+            before = text.find(" ", before, start) + 1 if before and " " in text[before:start] else before
+            after = text.rfind(" ", end, after) if after < len(text) and " " in text[end:after] else after
+            shown = printable(text)
+            parts = ("… " if before else "", shown[before:start], shown[start:end], shown[end:after])
+            dots = " …" if after < len(text) else ""
+            passage = Markup("{}{}<mark>{}</mark>{}{}").format(*parts, dots)
+            reports.append(Report(source, publication(row), passage))
+        entries.append(Entry(f"e{number}", event, reports))
     return entries
-
-
-def _reports(event: TimelineEvent, documents: Mapping[str, Mapping[str, object]]) -> list[Report]:
-    found = []
-    for source in event.sources:
-        row = documents.get(source.doc_id)
-        if row is not None and 0 <= source.start < source.end <= len(text := str(row["text"])):
-            found.append(Report(source, publication(row), _passage(text, source.start, source.end)))
-    return found
-
-
-def _passage(text: str, start: int, end: int) -> Markup:
-    """What stands around a sentence, from a word on and up to one, with the sentence marked."""
-    before, after = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
-    before = text.find(" ", before, start) + 1 if before and " " in text[before:start] else before
-    after = text.rfind(" ", end, after) if after < len(text) and " " in text[end:after] else after
-    shown = printable(text)
-    parts = ("… " if before else "", shown[before:start], shown[start:end], shown[end:after])
-    return Markup("{}{}<mark>{}</mark>{}{}").format(*map(escape, parts), " …" if after < len(text) else "")
 
 
 def units_of(timeline: Timeline, entries: Sequence[Entry]) -> list[Unit]:

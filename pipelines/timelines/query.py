@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import partial
+from itertools import chain
 from typing import Final, Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ from quern.pipelines.retrieve.filters import allowed, known_by
 from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.timelines.names import NamedEvents, events_by_name
+from quern.pipelines.timelines.events import events_of
 from quern.schemas.errors import QuernError
 from quern.schemas.timelines import Timeline, TimelineEvent
 from quern.schemas.words.lines import shortened
@@ -161,7 +161,7 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    of = entity_timeline if name_key(topic) in events_by_name(searcher).names else topic_timeline
+    of = entity_timeline if name_key(topic) in events_of(searcher).names else topic_timeline
     return of(searcher, topic, wanted)
 
 
@@ -174,12 +174,20 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     """
     _not_blank(entity)
     wanted = wanted or Wanted()
-    index, key = events_by_name(searcher), name_key(entity)
+    index, key = events_of(searcher), name_key(entity)
     # A name is the entity's where half of it is, by rarity of its words: `A380` is of `Airbus A380`.
     fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= 0.5})
     direct = {event.event_id for event in _known(searcher, index.load(list(fits)))}
     fits = {event: fit for event, fit in fits.items() if event in direct}
-    events = _known(searcher, _fitting(index, key, fits))
+    # What else the documents of these events tell counts too: there `he` or `the company` often is the entity.
+    documents = {event.sources[0].doc_id for event in index.load(list(fits))}
+    of_document = index.of_documents(list(documents))
+    rarity = {word: index.rarity(word) for word in key.split()}
+    events = []
+    for event in _known(searcher, index.load([*fits, *chain(*of_document.values())])):
+        others = of_document.get(event.sources[0].doc_id, [])
+        share = sum(other in fits for other in others) / max(1, len(others))
+        events.append(_scored(event, _entity_score(event, fits.get(event.event_id, 0.0), share, rarity)))
     if wanted.most is None:
         events = [event for event in events if event.event_id in fits]
     called = index.called(key) if key in index.names else entity
@@ -193,9 +201,17 @@ def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
     Raises:
         NoEventsError: The snapshot has no events.
     """
-    index = events_by_name(searcher)
-    most = wanted.most or 100
-    keys = index.within(wanted.start, wanted.end, most, partial(_known_first, searcher))
+    index = events_of(searcher)
+    as_of = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
+
+    def known_first(chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
+        """Of which events the report in whose words they are told was known by `retrieve.as_of`."""
+        if as_of is None or not len(chunks):
+            return np.ones(len(chunks), dtype=np.bool_)
+        at = positions_in(searcher.graph.chunks.keys, pc.list_element(chunks, 0))
+        return np.asarray((at >= 0) & as_of.masks[0][at], dtype=np.bool_)
+
+    keys = index.within(wanted.start, wanted.end, wanted.most or 100, known_first)
     events = _known(searcher, index.load(keys))
     days = [day.isoformat() if day else "" for day in (wanted.start, wanted.end)]
     label = f"{days[0]} to {days[1]}" if all(days) else f"from {days[0]}" if days[0] else f"to {days[1]}"
@@ -211,8 +227,22 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
     """
     _not_blank(topic)
     wanted = wanted or Wanted()
-    index = events_by_name(searcher)
-    rated = [event for event in _rated(searcher, index, topic) if wanted.holds(event)]
+    index, batch = events_of(searcher), Batch(searcher, [topic])
+    (recipe,) = find_recipes("hybrid")
+    best = cut(recipe.rank(batch).chunks, 1, 60)
+    keys = searcher.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
+    share = best.score / best.score.max() if keys else best.score
+    score = dict(zip(keys, share.tolist(), strict=True))
+    found = index.of_chunks([key for key in keys if score[key] >= _ABOUT])
+    events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
+    # Each scored by its document and its nearness.
+    events = [event for event in _bearing(searcher, events, topic) if wanted.holds(event)]
+    rated: list[TimelineEvent] = []
+    if events:
+        vectors = index.vectors([event.event_id for event in events])
+        for event, near in zip(events, (vectors @ batch.vectors[0]).tolist(), strict=True):
+            about = max(score.get(source.chunk_id, 0.0) for source in event.sources)
+            rated.append(_scored(event, about + 0.5 * near))
     main = _main(rated)
     if wanted.most is None:
         rated = [event for event in rated if event.event_id in main]
@@ -223,15 +253,6 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
 def _not_blank(asked: str) -> None:
     if not any(map(str.isalnum, asked)):
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
-
-
-def _known_first(searcher: Searcher, chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """Of which events the report in whose words they are told was known by `retrieve.as_of`."""
-    found = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
-    if found is None or not len(chunks):
-        return np.ones(len(chunks), dtype=np.bool_)
-    at = positions_in(searcher.graph.chunks.keys, pc.list_element(chunks, 0))
-    return np.asarray((at >= 0) & found.masks[0][at], dtype=np.bool_)
 
 
 def _known(searcher: Searcher, events: Sequence[TimelineEvent]) -> list[TimelineEvent]:
@@ -251,25 +272,6 @@ def _scored(event: TimelineEvent, score: float) -> TimelineEvent:
     return event.model_copy(update={"score": round(score, 4)})
 
 
-def _fitting(index: NamedEvents, key: str, fits: Mapping[str, float]) -> list[TimelineEvent]:
-    """The events that name an entity, and what else their documents tell: there `he` or `the company` often is it.
-
-    Args:
-        index: The events.
-        key: The entity's name as it is compared.
-        fits: How much of the entity's name each event that names it has.
-    """
-    documents = {event.sources[0].doc_id for event in index.load(list(fits))}
-    of_document = index.of_documents(list(documents))
-    rarity = {word: index.rarity(word) for word in key.split()}
-    found = []
-    for event in index.load([*fits, *(e for events in of_document.values() for e in events)]):
-        others = of_document.get(event.sources[0].doc_id, [])
-        share = sum(other in fits for other in others) / max(1, len(others))
-        found.append(_scored(event, _entity_score(event, fits.get(event.event_id, 0.0), share, rarity)))
-    return found
-
-
 def _entity_score(event: TimelineEvent, fit: float, share: float, rarity: Mapping[str, float]) -> float:
     """How well an event fits an entity: by name, sentence, the document's title and other events, and its place there.
 
@@ -286,26 +288,6 @@ def _said(text: str, rarity: Mapping[str, float]) -> float:
     """How much of a name a text has, by the rarity of its words."""
     words = set(name_key(text).split())
     return sum(weight for word, weight in rarity.items() if word in words) / max(sum(rarity.values()), 1e-9)
-
-
-def _rated(searcher: Searcher, index: NamedEvents, topic: str) -> list[TimelineEvent]:
-    """The events of documents that are about a topic, each scored by its document and its nearness."""
-    (recipe,) = find_recipes("hybrid")
-    batch = Batch(searcher, [topic])
-    best = cut(recipe.rank(batch).chunks, 1, 60)
-    if len(best.chunk) == 0:
-        return []
-    keys = [searcher.graph.chunks.keys[int(at)].as_py() for at in best.chunk]
-    score = dict(zip(keys, (best.score / best.score.max()).tolist(), strict=True))
-    found = index.of_chunks([key for key in keys if score[key] >= _ABOUT])
-    events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
-    events = _bearing(searcher, events, topic)
-    if not events:
-        return []
-    cosine = np.asarray(index.vectors([event.event_id for event in events]) @ batch.vectors[0], dtype=np.float64)
-    about = [max(score.get(source.chunk_id, 0.0) for source in event.sources) for event in events]
-    rows = zip(events, about, cosine.tolist(), strict=True)
-    return [_scored(event, document + 0.5 * near) for event, document, near in rows]
 
 
 def _bearing(searcher: Searcher, events: list[TimelineEvent], topic: str) -> list[TimelineEvent]:
@@ -333,26 +315,18 @@ def _main(events: Sequence[TimelineEvent]) -> set[str]:
     """
     best: dict[str, tuple[tuple[float, ...], TimelineEvent]] = {}
     for event in events:
-        if event.published_at is not None and not _is_news(event):
-            continue
         source = event.sources[0]
+        if event.published_at is not None:
+            # News are of a day within a week before the report, which tells them near its beginning; or they are
+            # planned, and what the report begins with: an announcement.
+            days = (event.published_at.date() - event.from_day).days
+            is_news = source.start < 200 if event.expected else 0 <= days <= 7
+            if event.precision != "day" or source.start > _BEGINNING or not is_news:
+                continue
         rank = (-event.score,) if event.published_at is None else (event.date_from == "document", source.start)
         if source.doc_id not in best or rank < best[source.doc_id][0]:
             best[source.doc_id] = (rank, event)
     return {event.event_id for _, event in best.values()}
-
-
-def _is_news(event: TimelineEvent) -> bool:
-    """Whether an event is of a day within a week before its report, which tells it near the beginning.
-
-    Or it is planned, and what the report begins with: an announcement.
-    """
-    start = event.sources[0].start
-    if event.published_at is None or event.precision != "day" or start > _BEGINNING:
-        return False
-    if event.expected:
-        return start < 200
-    return timedelta(0) <= event.published_at.date() - event.from_day <= timedelta(7)
 
 
 def _timeline(searcher: Searcher, topic: str, kind: Kind, events: Iterable[TimelineEvent], wanted: Wanted) -> Timeline:

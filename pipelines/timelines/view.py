@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
+from quern.schemas.timelines import Timeline
 from quern.schemas.words.lines import plain
 
 _INDENT = 4
@@ -23,26 +23,20 @@ def render_timeline(timeline: Timeline, width: int = 100) -> str:
     if timeline.near:
         lines += ["", plain(f"Did you mean {', or '.join(timeline.near)}?")]
     for event in timeline.events:
-        lines += ["", *_event(event, width)]
+        marks = {"expected": event.expected, "report's date": event.date_from == "document"}
+        shown = [mark for mark, holds in marks.items() if holds]
+        when = event.timex.replace("/", " to ")
+        when = f"{when} ({', '.join(shown)})" if shown else when
+        quote = f"“{plain(' '.join(event.summary.split()))}”"
+        words, told = (" ".join(re.split(r"[\W_]+", text)).strip().casefold() for text in (event.title, event.summary))
+        title = quote if f"{told} ".startswith(f"{words} ") else plain(event.title)  # It may repeat the sentence.
+        lines += ["", *textwrap.wrap(f"{plain(when)}  {title}", width, subsequent_indent=" " * _INDENT)]
+        if title != quote:
+            lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
+        sources: dict[str, None] = {}  # Where it is told: address, name of the site, and day of publication.
+        for source in event.sources:
+            day = source.published_at.date().isoformat() if source.published_at else None
+            publisher = ", ".join(part for part in (source.site, day) if part)
+            sources[f"{source.url or source.doc_id}{f'  ({publisher})' if publisher else ''}"] = None
+        lines += [f"{' ' * _INDENT}{plain(line)}" for line in sources]
     return "\n".join(lines)
-
-
-def _event(event: TimelineEvent, width: int) -> list[str]:
-    marks = {"expected": event.expected, "report's date": event.date_from == "document"}
-    shown = [mark for mark, holds in marks.items() if holds]
-    when = event.timex.replace("/", " to ")
-    when = f"{when} ({', '.join(shown)})" if shown else when
-    quote = f"“{plain(' '.join(event.summary.split()))}”"
-    words, told = (" ".join(re.split(r"[\W_]+", text)).strip().casefold() for text in (event.title, event.summary))
-    title = quote if f"{told} ".startswith(f"{words} ") else plain(event.title)  # It may repeat the sentence.
-    lines = textwrap.wrap(f"{plain(when)}  {title}", width, subsequent_indent=" " * _INDENT)
-    if title != quote:
-        lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
-    return lines + [f"{' ' * _INDENT}{plain(line)}" for line in dict.fromkeys(map(_source, event.sources))]
-
-
-def _source(source: TimelineSource) -> str:
-    """Where an event is told: address, name of the site, and day of publication."""
-    day = source.published_at.date().isoformat() if source.published_at else None
-    told = ", ".join(part for part in (source.site, day) if part)
-    return f"{source.url or source.doc_id}{f'  ({told})' if told else ''}"

@@ -21,7 +21,9 @@ from quern.pipelines.timelines.page import timeline_page, write_timeline
 from quern.pipelines.timelines.view import render_timeline
 from quern.schemas.answers import Answer
 from quern.schemas.settings import Settings
-from tests.conftest import Quern
+from tests.benchmarks.timelines import gold_timelines
+from tests.conftest import CORPUS, Quern
+from tests.floors import FLOORS, broken
 
 FERRY = "The ferry Lady Orrin struck the dredger Marl Hopper in thick fog on Saturday."
 TOMORROW = (datetime.now(UTC).date() + timedelta(1)).isoformat()
@@ -235,3 +237,9 @@ def test_a_page_of_a_timeline_fits_is_accessible_and_zooms(hostile: Path, width:
         assert 0 < page.locator("li[data-when]:visible").count() < every
         page.get_by_role("button", name="Show all events").click()
         assert page.locator("li[data-when]:visible").count() == every
+
+
+def test_gold_timelines_keep_their_floors(searcher: Searcher) -> None:
+    measured = gold_timelines(searcher)
+    events = sum(len(topic["events"]) for topic in json.loads((CORPUS / "timelines.json").read_text("utf-8")))
+    assert broken(measured, {"at least": FLOORS["mini_web"]["timelines"]}, events) == {}, measured

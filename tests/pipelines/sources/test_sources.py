@@ -1,14 +1,18 @@
-"""Sources that a model names: whatever it invents is held to what was asked for, and validated."""
+"""Sources of gold questions, held to floors, and those that a model names: what it invents is validated."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.query import sources_of
+from quern.pipelines.sources.seek import sources_of
 from quern.schemas.answers import Question
 from quern.schemas.settings.reading import load_settings
+from tests.benchmarks.sources import gold_sources
+from tests.conftest import CORPUS
+from tests.floors import FLOORS, broken
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 
 QUESTION = "Who cut the ribbon of Tollen Bridge?"
@@ -46,3 +50,9 @@ def test_a_model_that_invents_fifty_addresses_is_held_to_those_asked_for_and_eac
     assert found.valid
     assert {s.score for s in found.valid} == {1.95}
     assert all("found" in s.proposed_by and s.evidence for s in found.valid)
+
+
+def test_sources_of_gold_questions_keep_their_floors(searcher: Searcher) -> None:
+    questions = read_questions(CORPUS / "questions.jsonl")[::3]
+    measured = gold_sources(searcher, questions)
+    assert broken(measured, {"at least": FLOORS["mini_web"]["sources"]}, len(questions)) == {}, measured
