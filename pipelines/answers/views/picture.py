@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quern.pipelines.answers.views.passages import Passage
 from quern.pipelines.answers.views.path import label_of, strongest, width_of, wrapped
@@ -152,21 +152,9 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """A row of a column: a box, or a lane (no text) that a long edge runs through."""
-
-    key: str
-    order: tuple[float, float, str]
-    kind: str = "lane"
-    value: str = ""
-    label: str = ""
-    note: str = ""
-    full: str = ""
-
-    @property
-    def height(self) -> int:
-        return _LANE if self.kind == "lane" else _ROW
+def _box(kind: str = "lane", value: str = "", label: str = "", note: str = "", full: str = "") -> Box:
+    """A box that has no place yet; by default a lane, which a long edge runs through."""
+    return Box(kind, 0, 0, 0, _BOX, _LANE if kind == "lane" else _ROW, value, label, note, full)
 
 
 class _Layout:
@@ -183,14 +171,13 @@ class _Layout:
 
     def place(self) -> float:
         """Place every box; the height they take."""
-        question = one_line(self.answer.question)
-        tall = max(_ROW, min(7, math.ceil(width_of(question, _FONT) / (_QUESTION - 30))) * _LINE + 18)
-        # Of each column right of the question, nodes with the nearest to the question first.
-        columns = []
+        asked = one_line(self.answer.question)
+        tall = max(_ROW, min(7, math.ceil(width_of(asked, _FONT) / (_QUESTION - 30))) * _LINE + 18)
+        # The boxes of each column right of the question by their keys, nodes with the nearest to the question first.
+        columns: list[dict[str, Box]] = []
         for hop in self.hops:
-            slots = []
-            for node in self.shown.nodes.values():
-                order = (-_finite(node.similarity), node.hop, node.query_id)
+            column: dict[str, Box] = {}
+            for node in sorted(self.shown.nodes.values(), key=lambda n: (-_finite(n.similarity), n.hop, n.query_id)):
                 if node.hop == hop:
                     question, mark, answer = label_of(node.text, self.titles).partition("? ")
                     label = shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL)
@@ -198,26 +185,25 @@ class _Layout:
                     edge = node.edge if node.edge and node.edge != "neighbour" else ""
                     full = one_line(node.text) + (f", by a {edge.replace('_', ' ')}" if edge else "")
                     kind, value = "node" if node.chunk_id in self.rank else "way", f"{node.similarity:.2f}"
-                    slots.append(_Slot(node.query_id, order, kind, value, label, shortened(answer, _LABEL), full))
+                    column[node.query_id] = _box(kind, value, label, shortened(answer, _LABEL), full)
                 elif node.hop < hop and node.chunk_id in self.rank:
-                    slots.append(_Slot(node.query_id, order))
-            columns.append(sorted(slots, key=lambda s: s.order))
-        chunks = []
-        for n, passage in enumerate(self.passages):
+                    column[node.query_id] = _box()
+            columns.append(column)
+        chunks: dict[str, Box] = {}
+        for passage in self.passages:
             title = one_line(passage.hit.title or passage.hit.text)
             note = f"{passage.hit.rank} · {passage.hit.chunk_id}"
-            chunks.append(_Slot(passage.id, (n, 0, ""), "chunk", "", shortened(title, 2 * _LABEL), note, title))
+            chunks[passage.id] = _box("chunk", "", shortened(title, 2 * _LABEL), note, title)
         columns.append(chunks)
-        height = max(tall, *(_extent(slots) for slots in columns))
+        extents = [sum(box.height + _SPACE for box in own.values()) - _SPACE if own else 0 for own in columns]
+        height = max(tall, *extents)
         top = _TOP + (height - tall) / 2
-        self.boxes[0, ""] = Box("question", 0, 1, top, _QUESTION - 1, tall, "", question, "", question)
-        for column, slots in enumerate(columns, 1):
-            y = _TOP + (height - _extent(slots)) / 2
-            for slot in slots:
-                self.boxes[column, slot.key] = Box(
-                    slot.kind, column, _x(column), y, _BOX, slot.height, slot.value, slot.label, slot.note, slot.full
-                )
-                y += slot.height + _SPACE
+        self.boxes[0, ""] = Box("question", 0, 1, top, _QUESTION - 1, tall, "", asked, "", asked)
+        for n, (own, extent) in enumerate(zip(columns, extents, strict=True), 1):
+            y = _TOP + (height - extent) / 2
+            for key, box in own.items():
+                self.boxes[n, key] = replace(box, column=n, x=_x(n), y=y)
+                y += box.height + _SPACE
         return height
 
     def edges(self) -> list[Edge]:
@@ -258,10 +244,6 @@ class _Layout:
 
 def _x(column: int) -> float:
     return 1 if column == 0 else _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
-
-
-def _extent(slots: Sequence[_Slot]) -> float:
-    return sum(s.height for s in slots) + _SPACE * max(0, len(slots) - 1)
 
 
 def picture_of(answer: Answer, passages: Sequence[Passage]) -> Picture:

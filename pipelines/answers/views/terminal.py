@@ -56,24 +56,32 @@ def _sentence(statement: Statement) -> Text:
 
 
 def _answer(answer: Answer, statements: Sequence[Statement]) -> Iterable[RenderableType]:
-    """The answer, the short one in a line of its own; or why there is none."""
+    """The answer, the short one in a line of its own, or why there is none; then what a reader should know of it."""
     if not answer.found:
-        refused = answer.reason == "refused"
-        words = [] if refused else [answer.answer]
+        words = [] if answer.reason == "refused" else [answer.answer]
         yield Text(" ".join([*words, *filter(None, [reason_of(answer)])]), "yellow")
-        return
-    if statements[0].topic:
+    elif statements[0].topic:
         for topic, of in groupby(statements, key=lambda statement: statement.topic):
             yield Text(one_line(topic or ""), "bold")
             yield from map(_sentence, of)
             yield ""
-        return
-    first, *others = map(_sentence, statements)
-    if others:
-        first.stylize("bold")
-        yield from (first, "")
-        first, *others = others
-    yield Text(" ").join([first, *others])
+    else:
+        first, *others = map(_sentence, statements)
+        if others:
+            first.stylize("bold")
+            yield from (first, "")
+            first, *others = others
+        yield Text(" ").join([first, *others])
+    yield ""
+    if answer.reason != "refused":
+        yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
+    if answer.asked:
+        yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
+    if answer.as_of:
+        yield Text.assemble(("As of: ", "dim"), f"{answer.as_of.isoformat()}; what was published later is left out")
+    if search := search_of(answer):
+        yield Text.assemble(("Search: ", "dim"), search)
+    yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 
 def _image(image: ShownImage) -> tuple[str, Text]:
@@ -147,25 +155,10 @@ def _tree(answer: Answer) -> Tree:
     return tree
 
 
-def _facts(answer: Answer) -> Iterable[tuple[str, str]]:
-    """What a reader should know of the question and of its answer: name and text of each."""
-    if answer.asked:
-        yield "Understood as", one_line(answer.asked)
-    if answer.as_of:
-        yield "As of", f"{answer.as_of.isoformat()}; what was published later is left out"
-    if search := search_of(answer):
-        yield "Search", search
-    yield from (("Note", one_line(note)) for note in answer.notes)
-
-
 def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
     quotes = quotes_of(answer, "")
     yield from (Text(one_line(answer.question), "bold"), "")
     yield from _answer(answer, statements_of(answer, quotes))
-    yield ""
-    if answer.reason != "refused":
-        yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
-    yield from (Text.assemble((f"{name}: ", "dim"), text) for name, text in _facts(answer))
     rows: list[tuple[str | Text, Text]] = []
     for part in parts_of(answer, quotes):  # Each further to the right than those it needed.
         text = Text(one_line(part.question))
