@@ -105,28 +105,7 @@ def disk_fault(error: BaseException) -> Told | None:
     them counts that names a file, because later ones are of cleaning up. That something may not be written is often
     asked and often no fault: it counts where nothing else was raised for it.
     """
-    told = [Told(fault, one) for one in _led_to(error) if (fault := _fault_of(one)) is not None]
-    # `error`, and the errors that it was raised from.
-    causes = [error]
-    while (cause := causes[-1].__cause__) is not None and cause not in causes:
-        causes.append(cause)
-    told = [one for one in told if one.fault is not DiskFault.READ_ONLY or one.by in causes]
-    return min(told, key=_says_little, default=None)
-
-
-def _says_little(told: Told) -> tuple[bool, bool, bool]:
-    """How little an error says: the least of the first, of faults that are none for sure the last."""
-    unsure = told.fault is DiskFault.READ_ONLY
-    return unsure, not isinstance(told.by, NoRoomError), getattr(told.by, "filename", None) is None
-
-
-def is_read_only(error: OSError) -> bool:
-    """Whether nothing may be written where `error` was raised."""
-    return _numbered(error) is DiskFault.READ_ONLY
-
-
-def _led_to(error: BaseException) -> list[BaseException]:
-    """`error` and all errors that led to it, the first of all first."""
+    # `error` and all errors that led to it, the first of all first.
     found: list[BaseException] = []
     waiting = [error]
     while waiting:
@@ -134,7 +113,24 @@ def _led_to(error: BaseException) -> list[BaseException]:
         if one not in found:
             found.append(one)
             waiting += [before for before in (one.__cause__, one.__context__) if before is not None]
-    return found[::-1]
+    told = [Told(fault, one) for one in found[::-1] if (fault := _fault_of(one)) is not None]
+    # `error`, and the errors that it was raised from.
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None and cause not in causes:
+        causes.append(cause)
+    told = [one for one in told if one.fault is not DiskFault.READ_ONLY or one.by in causes]
+
+    def says_little(told: Told) -> tuple[bool, bool, bool]:
+        """How little an error says: the least of the first, of faults that are none for sure the last."""
+        unsure = told.fault is DiskFault.READ_ONLY
+        return unsure, not isinstance(told.by, NoRoomError), getattr(told.by, "filename", None) is None
+
+    return min(told, key=says_little, default=None)
+
+
+def is_read_only(error: OSError) -> bool:
+    """Whether nothing may be written where `error` was raised."""
+    return _numbered(error) is DiskFault.READ_ONLY
 
 
 def _numbered(error: OSError) -> DiskFault | None:

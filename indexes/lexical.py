@@ -49,12 +49,21 @@ class LexicalIndex:
         self._stem = snowballstemmer.stemmer("english").stemWord
         self._words: dict[str, int] = {}
         self._terms: dict[str, int] = {}
-        counts = [self._counted(batch) for batch in texts]
-        empty = sparse.csr_array((0, 0), dtype=np.float32)
-        for matrix in counts:
+        parts = [self._counted(batch) for batch in texts]
+        for matrix in parts:
             matrix.resize((matrix.shape[0], len(self._terms)))
+        empty = sparse.csr_array((0, 0), dtype=np.float32)
+        counts = sparse.vstack(parts, format="csr") if parts else empty  # Shape (texts, terms).
+        counts.sum_duplicates()
+        number = counts.shape[0]
+        length = np.asarray(counts.sum(axis=1)).ravel()
+        idf = _idf(np.bincount(counts.indices, minlength=counts.shape[1]), number)
+        row = np.repeat(np.arange(number), np.diff(counts.indptr))
+        norm = K1 * (1.0 - B + B * length / max(float(length.mean()) if number else 1.0, 1e-9))
+        weights = idf[counts.indices] * counts.data * (K1 + 1.0) / (counts.data + norm[row])
+        weighted = sparse.csr_array((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
         # Terms x texts: a question's terms pick rows.
-        self._found_by = _weighted(sparse.vstack(counts, format="csr") if counts else empty).T.tocsr()
+        self._found_by = weighted.T.tocsr()
         self._found_by.sort_indices()
         having = np.diff(self._found_by.indptr)
         self.idf: Floats = _idf(having, self._found_by.shape[1]).astype(np.float32)
@@ -179,16 +188,3 @@ def ranges(starts: Positions, stops: Positions) -> tuple[Positions, Positions]:
 def _idf(having: Positions, texts: int) -> npt.NDArray[np.float64]:
     """BM25's weight of terms that `having` of `texts` texts have."""
     return np.asarray(np.log1p((texts - having + 0.5) / (having + 0.5)))
-
-
-def _weighted(counts: sparse.csr_array) -> sparse.csr_array:
-    """BM25 weights of term counts, shape (texts, terms)."""
-    texts = counts.shape[0]
-    counts.sum_duplicates()
-    length = np.asarray(counts.sum(axis=1)).ravel()
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
-    idf = _idf(having, texts)
-    row = np.repeat(np.arange(texts), np.diff(counts.indptr))
-    norm = K1 * (1.0 - B + B * length / max(float(length.mean()) if texts else 1.0, 1e-9))
-    weights = idf[counts.indices] * counts.data * (K1 + 1.0) / (counts.data + norm[row])
-    return sparse.csr_array((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)

@@ -335,20 +335,17 @@ class _Blocks:
         # One turn per stored block, of up to 256 results: rows that were computed together are read together.
         for n, (p, b) in enumerate(places.tolist()):
             wanted = np.flatnonzero(inverse.ravel() == n)
-            taken.append(self._block(p, b).take(pa.array(row[wanted] - b * BLOCK_ROWS)))
+            batch = self._held.pop((p, b), None)
+            if batch is None:
+                batch = self._parts[p].block(b)
+            self._held[p, b] = batch
+            if len(self._held) > 16:
+                self._held.popitem(last=False)
+            taken.append(batch.take(pa.array(row[wanted] - b * BLOCK_ROWS)))
             order.append(wanted)
         table = pa.Table.from_batches(taken).combine_chunks()
         back = np.argsort(np.concatenate(order), kind="stable")
         return table.to_batches()[0].take(pa.array(back))
-
-    def _block(self, part: int, block: int) -> pa.RecordBatch:
-        batch = self._held.pop((part, block), None)
-        if batch is None:
-            batch = self._parts[part].block(block)
-        self._held[part, block] = batch
-        if len(self._held) > 16:
-            self._held.popitem(last=False)
-        return batch
 
 
 def nest(

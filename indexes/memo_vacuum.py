@@ -8,7 +8,7 @@ their order, and only then goes: at each moment every result that stays is there
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, commit_part, part_paths
 from quern.indexes.memo_parts import BLOCK_ROWS, PartFile
 from quern.indexes.memo_uses import Nights, night_at, read_uses, uses_file, write_uses
-from quern.indexes.remnants import Space, size_of
+from quern.indexes.storage import Space, size_of
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,12 @@ class MemoFolder:
         if not self.parts:
             return Space()
         if self.newest < cutoff:
-            return self._forget_all(dry_run=dry_run)
+            paths = [*(part.path for part in self.parts), uses_file(self.folder)]
+            freed = Space(sum(path.exists() for path in paths), sum(size_of(path) for path in paths))
+            if not dry_run:
+                for path in paths:
+                    path.unlink(missing_ok=True)
+            return freed
         if self.rows - self.surely_used(cutoff) < PARTLY_UNUSED * self.rows and share >= PARTLY_UNUSED:
             return Space()
         freed = Space()
@@ -130,14 +135,6 @@ class MemoFolder:
             write_uses(self.folder, self._uses.only(np.unique(left.heads)))
         return freed
 
-    def _forget_all(self, *, dry_run: bool) -> Space:
-        paths = [*(part.path for part in self.parts), uses_file(self.folder)]
-        freed = Space(sum(path.exists() for path in paths), sum(size_of(path) for path in paths))
-        if not dry_run:
-            for path in paths:
-                path.unlink(missing_ok=True)
-        return freed
-
 
 def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space:
     """Write `part` again without what is not used, or drop it where nothing is; what that frees."""
@@ -148,18 +145,15 @@ def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space
     if dry_run:
         return Space(1, part.size - part.size * int(used.sum()) // part.rows)
     try:
-        rows = pa.Table.from_batches(list(_used_rows(PartFile(part.path), used))).combine_chunks().to_batches()[0]
+        whole, size = PartFile(part.path), BLOCK_ROWS
+        blocks = [whole.block(n).filter(pa.array(used[n * size : (n + 1) * size])) for n in range(whole.blocks)]
+        rows = pa.Table.from_batches(blocks).combine_chunks().to_batches()[0]
     except DamagedError as error:  # Builds mend it: what is not as it was written is not written again as if it were.
         log.warning("memo part is damaged and stays as it is: file=%s error=%s", error.path, error.why)
         return Space()
     again = commit_part(part.path.parent, rows, part.committed_ns)
     part.path.unlink(missing_ok=True)
     return Space(1, part.size - size_of(again))
-
-
-def _used_rows(part: PartFile, used: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-    for block in range(part.blocks):
-        yield part.block(block).filter(pa.array(used[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS]))
 
 
 def raised_cutoff(folders: Sequence[MemoFolder], cutoff: int, newest: int, most: int) -> int:

@@ -31,8 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quern.indexes.checksummed_file import ChecksummedFile
-from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
+from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
 from quern.indexes.stage_writers import parquet_options
 from quern.indexes.storage import abandon, readers_or_writer
 from quern.schemas.digests import FINGERPRINT_BYTES

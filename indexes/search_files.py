@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from quern.indexes.checksums import DamagedError, checksum_of, read_sealed, size_of, write_sealed
-from quern.indexes.remnants import Remnant
-from quern.indexes.storage import BEGUN, begun, exclusive
+from quern.indexes.storage import BEGUN, Remnant, begun, exclusive
 
 log = logging.getLogger(__name__)
 
@@ -55,22 +54,24 @@ class SearchFiles:
                     return _opened(folder, open_)
                 except DamagedError as error:
                     log.warning("search=%s is made again: %s", name, error)
-            self._make(folder, make)
+            new, started = folder.with_name(BEGUN + folder.name), time.monotonic()
+            log.info("search=%s is made, once for this version of the table", folder.name)
+            shutil.rmtree(new, ignore_errors=True)  # Of a search that was killed.
+            new.mkdir()
+            try:
+                make(new)
+                # Write the files of a folder through to the disk, and their checksums beside them.
+                files = sorted(new.iterdir())
+                for path in files:
+                    with path.open("rb") as file:
+                        os.fsync(file.fileno())
+                write_sealed(new / _SEAL, {path.name: checksum_of(path) for path in files})
+                shutil.rmtree(folder, ignore_errors=True)
+                new.rename(folder)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+            log.info("search=%s seconds=%.1f", folder.name, time.monotonic() - started)
             return _opened(folder, open_)
-
-    def _make(self, folder: Path, make: Callable[[Path], None]) -> None:
-        new, started = folder.with_name(BEGUN + folder.name), time.monotonic()
-        log.info("search=%s is made, once for this version of the table", folder.name)
-        shutil.rmtree(new, ignore_errors=True)  # Of a search that was killed.
-        new.mkdir()
-        try:
-            make(new)
-            _seal(new)
-            shutil.rmtree(folder, ignore_errors=True)
-            new.rename(folder)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-        log.info("search=%s seconds=%.1f", folder.name, time.monotonic() - started)
 
     def remnants(self, digests: Collection[str]) -> Iterator[Remnant]:
         """Folders of tables that have none of these digests, and what a search left that was killed."""
@@ -81,15 +82,6 @@ class SearchFiles:
         yield from (Remnant("search", path) for path in unknown)
         with suppress(TimeoutError, OSError), _making(self.folder, 0.0):  # Else one is being made.
             yield from (Remnant("search", path) for path in folders if begun(path))
-
-
-def _seal(folder: Path) -> None:
-    """Write the files of a folder through to the disk, and their checksums beside them."""
-    files = sorted(folder.iterdir())
-    for path in files:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    write_sealed(folder / _SEAL, {path.name: checksum_of(path) for path in files})
 
 
 def _opened(folder: Path, open_: Callable[[Path], _T]) -> _T:

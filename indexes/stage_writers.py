@@ -15,8 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.checksummed_file import ChecksummedFile
-from quern.indexes.checksums import checksum_of, write_sealed
+from quern.indexes.checksums import ChecksummedFile, checksum_of, write_sealed
 from quern.indexes.stages import BATCH_ROWS, INDEX, FolderFile, Stage
 from quern.indexes.storage import abandon
 from quern.schemas.contract.validate import validate
@@ -82,7 +81,9 @@ class StageWriter:
         self._flush()
         batch = validate(batch, self._table)
         for piece in slices(batch, BATCH_ROWS, BATCH_BYTES):
-            self._write(piece)
+            if piece.num_rows:
+                self._digest.update(piece.select(self._digested))
+                self._writer.write_batch(piece)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row, which must fit the table; rows are written some thousand at once.
@@ -99,11 +100,6 @@ class StageWriter:
         rows, self._rows = self._rows, []
         if rows:
             self.write(pa.RecordBatch.from_pylist(rows, schema=self._table.schema))
-
-    def _write(self, batch: pa.RecordBatch) -> None:
-        if batch.num_rows:
-            self._digest.update(batch.select(self._digested))
-            self._writer.write_batch(batch)
 
     def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Add all of `batches`."""
@@ -210,7 +206,15 @@ class FolderWriter:
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         try:
             if kind is None:
-                self._close()
+                # Complete the folder.
+                if not self._files:
+                    self.write_all([])  # A folder without a file has no schema.
+                self._close_to_others()
+                write_sealed(
+                    self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}}
+                )
+                remove(self._path)
+                self._temporary.replace(self._path)
         finally:
             self._close_to_others()
             remove(self._temporary)
@@ -221,15 +225,6 @@ class FolderWriter:
             left = self._temporary.with_name(f"{self._temporary.name}-left")
             self._others.replace(left)
             shutil.rmtree(left, ignore_errors=True)
-
-    def _close(self) -> None:
-        """Complete the folder."""
-        if not self._files:
-            self.write_all([])  # A folder without a file has no schema.
-        self._close_to_others()
-        write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})
-        remove(self._path)
-        self._temporary.replace(self._path)
 
     def stage(self) -> Stage:
         """What was written."""

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, written beside their place and renamed into it; locks on files.
+"""Files that are whole or absent, written beside their place and renamed into it; locks on files; files that can go.
 
 A lock ends with the process that holds it, however it ends. One writer at a time is an `flock` (`filelock.FileLock`);
 readers beside each other are what `filelock.ReadWriteLock` holds through SQLite. Lock files stay empty, and stay.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -45,7 +47,14 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     A reader sees the old file or the new one; a writer that is killed leaves only a file named `.tmp-*`, for `sweep`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = _held(path)
+    while True:
+        handle, name = tempfile.mkstemp(prefix=BEGUN, suffix=path.suffix, dir=path.parent)
+        with suppress(OSError):  # Not every file system that machines share has locks.
+            fcntl.flock(handle, fcntl.LOCK_EX)  # While it is open, its lock tells `sweep` that it is being written.
+        if os.fstat(handle).st_nlink:
+            break
+        os.close(handle)  # It was swept before it was held.
+    temporary = Path(name)
     try:
         write(temporary)
         with temporary.open("rb+") as file:
@@ -55,17 +64,6 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     finally:
         os.close(handle)
         temporary.unlink(missing_ok=True)
-
-
-def _held(path: Path) -> tuple[int, Path]:
-    """A new temporary file beside `path`; while it is open, its lock tells `sweep` that it is being written."""
-    while True:
-        handle, name = tempfile.mkstemp(prefix=BEGUN, suffix=path.suffix, dir=path.parent)
-        with suppress(OSError):  # Not every file system that machines share has locks.
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
-            return handle, Path(name)
-        os.close(handle)  # It was swept before it was held.
 
 
 def begun(path: Path) -> bool:
@@ -131,3 +129,59 @@ def readers_or_writer(path: Path, busy: Exception, *, shared: bool) -> Iterator[
         raise busy from None
     with hold:
         yield
+
+
+def abandoned(root: Path) -> Iterator[Path]:
+    """The temporary files under `root` of writers that were killed; each is held until the next is asked for."""
+    for path in root.rglob(f"{BEGUN}*"):
+        with suppress(OSError), path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
+
+
+def sweep(root: Path) -> None:
+    """Remove the temporary files under `root` of writers that were killed; nobody may be writing tables there."""
+    for path in abandoned(root):
+        with suppress(OSError):
+            path.unlink()
+
+
+@dataclass(frozen=True)
+class Space:
+    """How many files, and how many bytes they have."""
+
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Space) -> Space:
+        return Space(self.files + other.files, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Remnant:
+    """A file or folder that can go."""
+
+    kind: str  # What it was part of, for the report.
+    path: Path  # Where it is.
+
+    def space(self) -> Space:
+        """What it takes."""
+        if not self.path.is_dir():
+            return Space(1, size_of(self.path))
+        return sum((Space(1, size_of(path)) for path in self.path.rglob("*") if not path.is_dir()), Space())
+
+    def remove(self) -> None:
+        """Delete it; what is gone already is no error."""
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; none of one that is gone, or that has another name that stays."""
+    try:
+        stat = path.lstat()
+    except OSError:
+        return 0
+    return stat.st_size if stat.st_nlink <= 1 else 0

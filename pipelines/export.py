@@ -90,7 +90,16 @@ def export(
     if before != name:
         server.tell(about.model_copy(update={"complete": True, "replaced": before}))
         _swap(server, alias, name, before)
-    done.pruned = _prune(server, alias, name, keep)
+    # Delete the alias's own indexes but that which is published and `keep` before it.
+    own = {n: i.about for n, i in server.indexes(alias).items() if i.about and i.about.alias == alias}
+    kept, at = {name}, own[name].replaced
+    while at in own and at not in kept and len(kept) <= keep:
+        kept.add(at)
+        at = own[at].replaced
+    pruned = sorted(set(own) - kept)
+    for index in pruned:
+        server.call("DELETE", f"/{index}")
+    done.pruned = pruned
     done.seconds = round(time.monotonic() - started, 1)
     log.info("export %s", " ".join(f"{k}={v}" for k, v in asdict(done).items() if not isinstance(v, list)))
     return done
@@ -227,19 +236,6 @@ def _swap(server: SearchServer, alias: str, name: str, before: str | None) -> No
     if before:
         actions.insert(0, {"remove": {"index": before, "alias": alias}})
     server.call("POST", "/_aliases", {"actions": actions})
-
-
-def _prune(server: SearchServer, alias: str, name: str, keep: int) -> list[str]:
-    """Delete the alias's own indexes but that which is published and `keep` before it."""
-    own = {n: i.about for n, i in server.indexes(alias).items() if i.about and i.about.alias == alias}
-    kept, at = {name}, own[name].replaced
-    while at in own and at not in kept and len(kept) <= keep:
-        kept.add(at)
-        at = own[at].replaced
-    pruned = sorted(set(own) - kept)
-    for index in pruned:
-        server.call("DELETE", f"/{index}")
-    return pruned
 
 
 def summary(done: Exported) -> Iterator[str]:

@@ -61,7 +61,42 @@ def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pa
     chosen = nsmallest(most, (r for r in queries if r["kept"]), key=lambda r: text_digest(r["query_id"]))
     reader, places = Reader.load(), _Places(searcher.graph)
     for start in range(0, len(chosen), _SEARCHED):
-        yield from _mined(searcher, reader, places, chosen[start : start + _SEARCHED], seed)
+        # The pairs of some queries.
+        rows = chosen[start : start + _SEARCHED]
+        graph, batch = searcher.graph, Batch(searcher, [r["question"] for r in rows])
+        own = positions_in(graph.chunks.keys, pa.array([r["chunk_id"] for r in rows])).tolist()
+        best, documents, owner = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk, graph.nodes.owner
+        candidates: list[list[tuple[int, str]]] = []
+        for n, (row, at) in enumerate(zip(rows, own, strict=True)):
+            chance = random.Random(f"{seed}/{row['query_id']}")
+            near = np.unique(owner[graph.edges[places.nodes(at)].indices])
+            kinds = {
+                "fusion": best.chunk[best.question == n],
+                "document": places.chunks(documents[at]),
+                "graph": near,
+            }
+            drawn: dict[int, str] = {}
+            for source, chunks_of in kinds.items():
+                fresh = [p for p in chunks_of.tolist() if p != at and p not in drawn]
+                drawn |= dict.fromkeys(chance.sample(fresh, min(_DRAWN, len(fresh))), source)
+            candidates.append(list(drawn.items()))
+        drawn_from = sorted({*own, *(p for some in candidates for p, _ in some)})
+        ids = graph.chunks.keys.take(pa.array(drawn_from)).to_pylist()
+        table = searcher.snapshot.table("chunks").lookup("chunk_id", ids, ["chunk_id", "title", "text"])
+        by_id = {r["chunk_id"]: r for r in table.to_pylist()}
+        chunks = {place: by_id[key] for place, key in zip(drawn_from, ids, strict=True)}
+        for n, (row, at, some) in enumerate(zip(rows, own, candidates, strict=True)):
+            yield Pair(row["question"], under_title(chunks[at]), POSITIVE, "queries", row["chunk_id"])
+            own_cosine, *cosines = (graph.chunks.vectors[[at, *(p for p, _ in some)]] @ batch.vectors[n]).tolist()
+            for (place, source), cosine in zip(some, cosines, strict=True):
+                chunk = chunks[place]
+                votes = (
+                    int(cosine < own_cosine)  # The embedder: farther than the chunk that answers.
+                    + int(not content_words(row["answer"]) <= content_words(chunk["text"]))  # Words of the answer lack.
+                )
+                # The reader costs the most, and one vote against is enough.
+                if votes == _JUDGES - 1 and _none_answers(reader, row["question"], chunk):
+                    yield Pair(row["question"], under_title(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
 
 
 class _Places:
@@ -75,46 +110,6 @@ class _Places:
         order = np.argsort(labels, kind="stable")
         in_order = labels[order]
         return lambda label: order[slice(*np.searchsorted(in_order, [label, label + 1]))]
-
-
-def _mined(
-    searcher: Searcher, reader: Reader, places: _Places, rows: Sequence[dict[str, Any]], seed: int
-) -> Iterator[Pair]:
-    """The pairs of some queries."""
-    graph, batch = searcher.graph, Batch(searcher, [r["question"] for r in rows])
-    own = positions_in(graph.chunks.keys, pa.array([r["chunk_id"] for r in rows])).tolist()
-    best, documents, owner = cut(hybrid(batch), len(batch), _DEPTH), graph.documents.of_chunk, graph.nodes.owner
-    candidates: list[list[tuple[int, str]]] = []
-    for n, (row, at) in enumerate(zip(rows, own, strict=True)):
-        chance = random.Random(f"{seed}/{row['query_id']}")
-        near = np.unique(owner[graph.edges[places.nodes(at)].indices])
-        kinds = {
-            "fusion": best.chunk[best.question == n],
-            "document": places.chunks(documents[at]),
-            "graph": near,
-        }
-        drawn: dict[int, str] = {}
-        for source, chunks_of in kinds.items():
-            fresh = [p for p in chunks_of.tolist() if p != at and p not in drawn]
-            drawn |= dict.fromkeys(chance.sample(fresh, min(_DRAWN, len(fresh))), source)
-        candidates.append(list(drawn.items()))
-    drawn_from = sorted({*own, *(p for some in candidates for p, _ in some)})
-    ids = graph.chunks.keys.take(pa.array(drawn_from)).to_pylist()
-    table = searcher.snapshot.table("chunks").lookup("chunk_id", ids, ["chunk_id", "title", "text"])
-    by_id = {r["chunk_id"]: r for r in table.to_pylist()}
-    chunks = {place: by_id[key] for place, key in zip(drawn_from, ids, strict=True)}
-    for n, (row, at, some) in enumerate(zip(rows, own, candidates, strict=True)):
-        yield Pair(row["question"], under_title(chunks[at]), POSITIVE, "queries", row["chunk_id"])
-        own_cosine, *cosines = (graph.chunks.vectors[[at, *(p for p, _ in some)]] @ batch.vectors[n]).tolist()
-        for (place, source), cosine in zip(some, cosines, strict=True):
-            chunk = chunks[place]
-            votes = (
-                int(cosine < own_cosine)  # The embedder: farther than the chunk that answers.
-                + int(not content_words(row["answer"]) <= content_words(chunk["text"]))  # Words of the answer lack.
-            )
-            # The reader costs the most, and one vote against is enough.
-            if votes == _JUDGES - 1 and _none_answers(reader, row["question"], chunk):
-                yield Pair(row["question"], under_title(chunk), NEGATIVE, source, chunk["chunk_id"], _JUDGES)
 
 
 def _none_answers(reader: Reader, question: str, chunk: dict[str, Any]) -> bool:

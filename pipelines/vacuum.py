@@ -23,7 +23,7 @@ from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, 
 from quern.indexes.night_state import NightStates
 from quern.indexes.object_store import StoreError
 from quern.indexes.page_store import PageStoreError
-from quern.indexes.remnants import Remnant, Space, abandoned
+from quern.indexes.storage import Remnant, Space, abandoned
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import MemoSettings, Settings
 

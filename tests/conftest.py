@@ -54,7 +54,7 @@ _SLOW_TESTS = (
     "tests/fuzz/",
     "tests/indexes/test_leases.py",
     "tests/indexes/test_object_stores.py",
-    "tests/indexes/test_writer.py",
+    "tests/indexes/test_locks.py",
     "tests/kills/",
     "tests/notebooks/",
     "tests/jobs/audit/test_validation.py",

@@ -19,8 +19,7 @@ from typer.main import get_command
 from quern.jobs.core.contract import Job
 from quern.jobs.core.step import Step
 from quern.pipelines.build.steps import STEPS
-from quern.pipelines.cli.choices import with_choices
-from quern.pipelines.cli.common import examples
+from quern.pipelines.cli.common import examples, with_choices
 from quern.pipelines.cli.main import app
 from quern.schemas.contract.expectations import Limits, References
 from quern.schemas.settings import AuditSettings, Group, Settings

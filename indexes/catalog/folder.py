@@ -68,7 +68,15 @@ class WarehouseFolder:
         if found is None:
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
         if found.get("version") != FORMAT["version"]:
-            raise WarehouseError(_of_another_version(root, found))
+            number, this = found.get("version"), FORMAT["version"]
+            by = f"Quern {found[_BY]}, " if _BY in found else ""
+            newer = isinstance(number, int) and number > this
+            age, use = ("a newer", "use that one, or ") if newer else ("an older", "")
+            raise WarehouseError(
+                f"{root} was made by {age} version of Quern ({by}format {number}) than this one (Quern {VERSION}, "
+                f"format {this}), which cannot read it and leaves it as it is: {use}name a new directory and build "
+                "from the same pages again, or delete this one first"
+            )
         return cls(root)
 
     @cached_property
@@ -184,18 +192,6 @@ def _format_of(path: Path) -> dict[str, Any] | None:
 def about_format() -> dict[str, Any]:
     """What says of a directory that it is a warehouse, and by what version of Quern it was made."""
     return {**FORMAT, _BY: VERSION}
-
-
-def _of_another_version(root: Path, found: Mapping[str, Any]) -> str:
-    number, this = found.get("version"), FORMAT["version"]
-    by = f"Quern {found[_BY]}, " if _BY in found else ""
-    newer = isinstance(number, int) and number > this
-    age, use = ("a newer", "use that one, or ") if newer else ("an older", "")
-    return (
-        f"{root} was made by {age} version of Quern ({by}format {number}) than this one (Quern {VERSION}, "
-        f"format {this}), which cannot read it and leaves it as it is: {use}name a new directory and build from the "
-        "same pages again, or delete this one first"
-    )
 
 
 def is_remnant(root: Path) -> bool:

@@ -53,8 +53,9 @@ def take_lease(manifest: Path) -> Lease:
         except OSError:  # A file system without locks.
             os.close(handle)
             return Lease(manifest, None)
-        if _is_at(handle, manifest):
-            return Lease(manifest, handle)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), manifest.stat()):
+                return Lease(manifest, handle)
         os.close(handle)
     return Lease(manifest, None)
 
@@ -80,10 +81,4 @@ def is_leased(manifest: Path) -> bool:
     """Whether a reader holds the snapshot of `manifest`."""
     with suppress(FileNotFoundError), held_alone(manifest) as alone:
         return not alone
-    return False
-
-
-def _is_at(handle: int, path: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(handle), path.stat())
     return False

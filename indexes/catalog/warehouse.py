@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,13 +18,12 @@ from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseErro
 from quern.indexes.catalog.stored import MARK
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
-from quern.indexes.remnants import Remnant
 from quern.indexes.search_files import SearchFiles
 from quern.indexes.served.writer import LAYOUT, ServedWriter, Written
 from quern.indexes.stage_writers import remove
 from quern.indexes.stages import Stage
-from quern.indexes.storage import begun
-from quern.schemas.tables import TABLES, Table
+from quern.indexes.storage import Remnant, begun
+from quern.schemas.tables import TABLES
 
 log = logging.getLogger(__name__)
 
@@ -145,8 +144,18 @@ class Warehouse(WarehouseFolder):
         with suppress(DamagedError):  # Where the store has it no longer, it is written again.
             for served in {table.served, False}:
                 self.fetch(parent, table.name, served=served)
-        kept = self._of_two(replace(stage, path=self.root / before.file, checksum=before.checksum), stage)
-        whole = kept.path == self.root / before.file and self._is_served(before, table)
+        # The version that was pinned, unless it is damaged.
+        kept, pinned = stage, replace(stage, path=self.root / before.file, checksum=before.checksum)
+        if pinned.path != stage.path and pinned.as_written():
+            remove(stage.path)
+            kept = pinned
+        whole = kept.path == pinned.path
+        if whole and table.served:
+            try:
+                self.served.check(table.name, before.version, before.served)
+            except DamagedError as error:
+                log.warning("table %s is damaged: %s error=%s", table.name, error.path, error.why)
+                whole = False
         if whole and not (table.served and before.layout != LAYOUT):
             return before
         again = self._written(kept, before.version)
@@ -171,52 +180,30 @@ class Warehouse(WarehouseFolder):
             layout=LAYOUT,
         )
 
-    def _of_two(self, pinned: Stage, again: Stage) -> Stage:
-        """Of a table that was pinned and the same written `again`: the first, unless it is damaged."""
-        if pinned.path == again.path or not pinned.as_written():
-            return again
-        remove(again.path)
-        return pinned
-
-    def _is_served(self, version: TableVersion, table: Table) -> bool:
-        """Whether what readers open of a pinned version is as it was written; where not, that is logged."""
-        try:
-            if table.served:
-                self.served.check(table.name, version.version, version.served)
-        except DamagedError as error:
-            log.warning("table %s is damaged: %s error=%s", table.name, error.path, error.why)
-            return False
-        return True
-
-    def _mend(self, instead: _Instead) -> None:
-        """Let all snapshots that pin a damaged version of a table pin the same content, which was written again."""
-        for manifest in self.whole_manifests():
-            if manifest.tables.get(instead.table) == instead.damaged:
-                tables = {**manifest.tables, instead.table: instead.again}
-                self._write(manifest.model_copy(update={"tables": tables}))
-
     def publish(self, manifest: Manifest) -> Manifest:
         """Make `manifest` the published snapshot, in one step."""
         manifest = manifest.model_copy(update={"published_at": datetime.now(UTC)})
         if self.store:
             published = next((m for m in self.whole_manifests() if m.build_id == self.current_id()), None)
-            manifest = self.store.publish(manifest, self._files(manifest), published)
+            # The files of all tables of a snapshot that was pinned here, and their checksums.
+            files: dict[Path, str] = {}
+            for name, of in manifest.tables.items():
+                files |= Stage(TABLES[name], self.root / of.file, of.rows, of.digest, of.checksum).checksums()
+                files |= self.served.files(name, of.version, of.served)
+            manifest = self.store.publish(manifest, files, published)
             self._instead.clear()  # Manifests in a store name what they named.
         self._write(manifest)
         if not self.store:
             self._point_to(manifest.build_id)
         self.served.keep()
         while self._instead:
-            self._mend(self._instead.pop())
+            # All snapshots that pin a damaged version of a table pin the same content, which was written again.
+            instead = self._instead.pop()
+            for other in self.whole_manifests():
+                if other.tables.get(instead.table) == instead.damaged:
+                    tables = {**other.tables, instead.table: instead.again}
+                    self._write(other.model_copy(update={"tables": tables}))
         return manifest
-
-    def _files(self, manifest: Manifest) -> dict[Path, str]:
-        """The files of all tables of a snapshot that was pinned here, and their checksums."""
-        files: dict[Path, str] = {}
-        for name, of in manifest.tables.items():
-            files |= Stage(TABLES[name], self.root / of.file, of.rows, of.digest, of.checksum).checksums()
-            files |= self.served.files(name, of.version, of.served)
-        return files
 
     def _write(self, manifest: Manifest) -> None:
         write_sealed(self.snapshots / f"{manifest.build_id}.json", manifest.model_dump(mode="json"))
@@ -298,25 +285,22 @@ class Warehouse(WarehouseFolder):
                 else:
                     yield Remnant("snapshots", path)
         if whole:
-            yield from self._table_remnants(kept)
+            # Staged files and versions of served tables that none of `kept` names, and no build in progress made.
+            named = {self.root / v.file for m in kept for v in m.tables.values()}
+            going_on = {folder.name for folder in self.builds_in_progress()}
+            for path in self.stages.glob("*/*.parquet"):
+                if path not in named and path.stem not in going_on:
+                    yield Remnant("temporary" if path.name.startswith(".tmp-") else "stages", path)
+            served = {(n, v.version) for m in kept for n, v in m.tables.items() if v.kind == "served"}
+            for table, version in self.served.versions():
+                if (table, version) not in served:
+                    yield Remnant("served", self.served.folder(table, version))
+            yield from SearchFiles(self.root).remnants({v.digest for m in kept for v in m.tables.values()})
         # Of refused builds, what is older than all snapshots that are kept for their age.
         told = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log"), *self.lineage.glob("[0-9]*.jsonl")]
         for path in told if ids else ():
             if (build_id := path.name.partition(".")[0]) not in ids and build_id < ids[-keep:][0]:
                 yield Remnant("audits" if path.parent == self.audits else "logs", path)
-
-    def _table_remnants(self, kept: Sequence[Manifest]) -> Iterator[Remnant]:
-        """Staged files and versions of served tables that none of `kept` names, and no build in progress made."""
-        named = {self.root / v.file for m in kept for v in m.tables.values()}
-        going_on = {folder.name for folder in self.builds_in_progress()}
-        for path in self.stages.glob("*/*.parquet"):
-            if path not in named and path.stem not in going_on:
-                yield Remnant("temporary" if path.name.startswith(".tmp-") else "stages", path)
-        served = {(n, v.version) for m in kept for n, v in m.tables.items() if v.kind == "served"}
-        for table, version in self.served.versions():
-            if (table, version) not in served:
-                yield Remnant("served", self.served.folder(table, version))
-        yield from SearchFiles(self.root).remnants({v.digest for m in kept for v in m.tables.values()})
 
     def builds_in_progress(self) -> list[Path]:
         """Folders of builds that are run step by step and can be gone on with: nothing was published since."""

@@ -82,7 +82,12 @@ def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bo
                 log.info("waiting for %s: at most %g s", Writer.read(root) or "another build", seconds)
                 held.enter_context(hold(lock, busy, seconds))
         except TimeoutError:
-            raise WarehouseError(_busy(root)) from None
+            writer = Writer.read(root)
+            told = f" ({writer})" if writer else ""
+            raise WarehouseError(
+                f"another build is writing to {root}{told}; stop it, or wait for it: `quern build --wait SECONDS` and "
+                "`quern stage --wait SECONDS` do so"
+            ) from None
         except OSError as error:
             if not is_read_only(error):
                 raise
@@ -98,12 +103,3 @@ def _forget(root: Path) -> None:
         return  # It writes beside this one.
     with suppress(OSError):
         _file(root).unlink(missing_ok=True)
-
-
-def _busy(root: Path) -> str:
-    writer = Writer.read(root)
-    told = f" ({writer})" if writer else ""
-    return (
-        f"another build is writing to {root}{told}; stop it, or wait for it: `quern build --wait SECONDS` and "
-        "`quern stage --wait SECONDS` do so"
-    )

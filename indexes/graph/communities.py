@@ -96,7 +96,7 @@ def _within(graph: sparse.csr_array, labels: Counts) -> sparse.csr_array:
 def _leiden(graph: sparse.csr_array, parts: Counts, random: np.random.Generator) -> Counts:
     """Labels of vertices, none of which joins two of the `parts`; chance is that of a vertex's own part."""
     whole, of = graph, np.arange(graph.shape[0], dtype=np.int64)
-    weight = _degrees(graph)
+    weight = _summed(_rows(graph), graph.data, graph.shape[0])
     total = _summed(parts, weight, len(parts))[parts]
     degree, of_part, labels = weight, total, of
     while graph.nnz:
@@ -163,10 +163,6 @@ def _moved(
             drawn = moves & (random.random(size) < 0.5)
         labels = np.where(drawn, target, labels)
     return best
-
-
-def _degrees(graph: sparse.csr_array) -> Weights:
-    return _summed(_rows(graph), graph.data, graph.shape[0])
 
 
 def _summed(names: Counts, weights: Weights, size: int) -> Weights:

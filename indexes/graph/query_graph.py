@@ -116,7 +116,8 @@ class QueryGraph:
             return Keyed(keys, vectors, owner, indexes.open(folder, vectors) if indexes else None)
 
         suffix = "index" if indexes else "vectors"
-        found = self._files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
+        files = SearchFiles(self._snapshot.warehouse.root)
+        found = files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
         return found or Keyed(keys, self._filled(_nameless, shape, name, key, keys), owner)
 
     def _filled(
@@ -128,10 +129,6 @@ class QueryGraph:
             matrix[positions_in(keys, batch.column(key))] = vector_matrix(batch.column("vector"))
             let_go(matrix, slice(0, len(matrix)))
         return matrix
-
-    @cached_property
-    def _files(self) -> SearchFiles:
-        return SearchFiles(self._snapshot.warehouse.root)
 
     @cached_property
     def edges(self) -> sparse.csr_array:

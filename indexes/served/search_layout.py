@@ -96,21 +96,17 @@ class ExportedTable:
         found = changed_rows(before.stage, self.stage, before.stage.rows + self.stage.rows)
         changed = np.zeros(self.stage.rows, dtype=np.bool_)
         changed[found.added] = changed[found.changed[:, 1]] = True
-        if moved := self._moved(before):
+        if self._joined and before.digests != self.digests:
+            # Documents whose columns that are told with each row differ.
+            old, new = (one._snapshot.stage(DOCUMENTS.name) for one in (before, self))
+            pairs = changed_rows(old, new, old.rows + new.rows).changed
+            columns = ["doc_id", *self._joined]
+            told = [rows_at(stage, pairs[:, n], columns).to_pylist() for n, stage in enumerate((old, new))]
+            earlier, later = ({tuple(row.values()) for row in rows} for rows in told)
+            moved = pa.array(sorted({row[0] for row in later - earlier}), pa.string())
             parts = [pc.is_in(batch.column("doc_id"), moved) for batch in self.stage.batches(["doc_id"])]
             changed |= pa.chunked_array(parts, pa.bool_()).to_numpy()
         return changed, rows_at(before.stage, found.removed, [self.key])[self.key].to_pylist()
-
-    def _moved(self, before: ExportedTable) -> pa.Array | None:
-        """Documents whose columns that are told with each row differ; None where there are none."""
-        if not self._joined or before.digests == self.digests:
-            return None
-        old, new = (one._snapshot.stage(DOCUMENTS.name) for one in (before, self))
-        pairs = changed_rows(old, new, old.rows + new.rows).changed
-        columns = ["doc_id", *self._joined]
-        told = [rows_at(stage, pairs[:, n], columns).to_pylist() for n, stage in enumerate((old, new))]
-        earlier, later = ({tuple(row.values()) for row in rows} for rows in told)
-        return pa.array(sorted({row[0] for row in later - earlier}), pa.string())
 
     def documents(self, wanted: Mask) -> Iterator[tuple[str, bytes]]:
         """Key and JSON of the rows that are wanted, in the order of the table; nulls are left out."""
@@ -119,23 +115,20 @@ class ExportedTable:
             rows = batch.filter(pa.array(wanted[at : at + batch.num_rows]))
             at += batch.num_rows
             if rows.num_rows:
-                yield from self._as_json(rows)
-
-    def _as_json(self, rows: pa.RecordBatch) -> Iterator[tuple[str, bytes]]:
-        vectors = [field.name for field in rows.schema if pa.types.is_fixed_size_list(field.type)]
-        texts = {name: _number_lists(rows.column(name)) for name in vectors}
-        plain = rows.drop_columns(vectors)
-        of_document = self._of_documents(rows.column("doc_id").unique()) if self._joined else {}
-        for n, row in enumerate(plain.to_pylist(maps_as_pydicts="strict")):
-            row |= of_document.get(row.get("doc_id"), {})
-            told = {name: value for name, value in row.items() if value is not None}
-            source = json.dumps(told, ensure_ascii=False, default=_isoformat)
-            source = source[:-1] + "".join(f', "{name}": {texts[name][n]}' for name in vectors) + "}"
-            yield row[self.key], source.encode()
-
-    def _of_documents(self, ids: pa.Array) -> dict[str, dict[str, Any]]:
-        rows = self._documents.lookup("doc_id", ids.to_pylist(), ["doc_id", *self._joined]).to_pylist()
-        return {row.pop("doc_id"): row for row in rows}
+                vectors = [field.name for field in rows.schema if pa.types.is_fixed_size_list(field.type)]
+                texts = {name: _number_lists(rows.column(name)) for name in vectors}
+                plain = rows.drop_columns(vectors)
+                of_document: dict[str, dict[str, Any]] = {}
+                if self._joined:
+                    ids = rows.column("doc_id").unique().to_pylist()
+                    told_with = self._documents.lookup("doc_id", ids, ["doc_id", *self._joined]).to_pylist()
+                    of_document = {row.pop("doc_id"): row for row in told_with}
+                for n, row in enumerate(plain.to_pylist(maps_as_pydicts="strict")):
+                    row |= of_document.get(row.get("doc_id"), {})
+                    told = {name: value for name, value in row.items() if value is not None}
+                    source = json.dumps(told, ensure_ascii=False, default=_isoformat)
+                    source = source[:-1] + "".join(f', "{name}": {texts[name][n]}' for name in vectors) + "}"
+                    yield row[self.key], source.encode()
 
     @cached_property
     def _documents(self) -> Any:

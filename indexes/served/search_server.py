@@ -74,11 +74,6 @@ class Index(BaseModel):
     aliases: set[str] = Field(default_factory=set)
 
 
-def _was_done(method: str, status: int, answer: bytes) -> bool:
-    """Whether a repeated request is refused because the first, whose answer was lost, did what it asks for."""
-    return (method == "DELETE" and status == 404) or (status == 400 and b"resource_already_exists" in answer)
-
-
 class SearchServer:
     """A connection to a server; use it as a context manager.
 
@@ -162,9 +157,17 @@ class SearchServer:
                 failed = self.error(f"no answer to {method} {path}: {type(error).__name__} {error}")
             else:
                 if status < 300:
-                    return self._parsed(answer)
+                    try:
+                        parsed = json.loads(answer)
+                    except ValueError:
+                        parsed = None
+                    if not isinstance(parsed, dict):
+                        raise self.error(f"it answers what is no JSON object: {answer[:_TOLD]!r}")
+                    return parsed
                 failed = self.error(f"HTTP {status} to {method} {path}: {self._reason(answer)}", status)
-                if number > 1 and _was_done(method, status, answer):
+                if number > 1 and (
+                    (method == "DELETE" and status == 404) or (status == 400 and b"resource_already_exists" in answer)
+                ):
                     return {}
                 if status not in _FOR_NOW:
                     raise failed
@@ -192,15 +195,6 @@ class SearchServer:
             return answer.status_code, b"".join(parts)
         finally:
             answer.close()
-
-    def _parsed(self, answer: bytes) -> dict[str, Any]:
-        try:
-            parsed = json.loads(answer)
-        except ValueError:
-            parsed = None
-        if not isinstance(parsed, dict):
-            raise self.error(f"it answers what is no JSON object: {answer[:_TOLD]!r}")
-        return parsed
 
     @staticmethod
     def _reason(answer: bytes) -> str:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from quern.indexes.checksums import checksum_of
 from quern.indexes.served import ServedTables, files_in
 from quern.indexes.stages import Stage
-from quern.schemas.tables import Table
 
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
 LAYOUT = 2
@@ -50,7 +49,10 @@ class ServedWriter(ServedTables):
         reader = pa.RecordBatchReader.from_batches(table.schema, stage.batches())
         lance = self.database.create_table(f"{table.name}-{version}", data=reader, schema=table.schema)
         if stage.rows:
-            _index(lance, table)
+            from lancedb.index import BTree
+
+            for column in table.indexes:
+                lance.create_index(column, config=BTree())
         checksums = {path.relative_to(folder).as_posix(): checksum_of(path) for path in files_in(folder)}
         return Written(version, index_state(lance), checksums)
 
@@ -68,13 +70,6 @@ class ServedWriter(ServedTables):
         """(table, version) of all that are there, also of builds that failed."""
         folders = (_FOLDER.fullmatch(path.name) for path in self.directory.glob("*.lance"))
         return sorted((found[1], int(found[2])) for found in folders if found)
-
-
-def _index(lance: Any, table: Table) -> None:
-    from lancedb.index import BTree
-
-    for column in table.indexes:
-        lance.create_index(column, config=BTree())
 
 
 def index_state(lance: Any) -> dict[str, Any]:

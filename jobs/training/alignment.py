@@ -34,7 +34,7 @@ from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.training.graphs import part_of, read_rows
 from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
 from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, training_folder, write_result
-from quern.jobs.triplets.find import ChunkTriplet, ChunkTriplets, TripletInput, located, triplet_task
+from quern.jobs.triplets.find import ChunkTriplets, TripletInput, located, triplet_task
 from quern.jobs.triplets.rule import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import AnswerSettings
@@ -243,7 +243,8 @@ class Alignment:
         for passage, row in zip(case.passages, rows, strict=True):
             reply = Reply(0, self.model.text(row), not row.ended, len(row.prompt), len(row.tokens))
             good = judge(self.extraction, TripletInput(passage), reply).good
-            found.append([f for t in (good.triplets if good else ()) if (f := _fact(passage, t)) is not None])
+            located_triplets = [(t, located(passage, t)) for t in (good.triplets if good else ())]
+            found.append([Fact(t.subject, t.relation, t.object, p.start, p.end) for t, p in located_triplets if p])
         return found
 
     def answer(self, case: Case, facts: Sequence[Sequence[Fact]]) -> Example:
@@ -272,11 +273,6 @@ class Alignment:
             "held-out, loss with triplets": triplet.mean().item(),
             "held-out, likelier with triplets": (triplet < base).float().mean().item(),
         }
-
-
-def _fact(passage: Passage, triplet: ChunkTriplet) -> Fact | None:
-    place = located(passage, triplet)
-    return Fact(triplet.subject, triplet.relation, triplet.object, place.start, place.end) if place else None
 
 
 @dataclass(frozen=True)

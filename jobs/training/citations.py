@@ -11,8 +11,9 @@ Source: Xinyu AI Search, section 3.6.1.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -112,17 +113,11 @@ def key_words(case: Case) -> list[Word]:
     """The words of a sentence that carry content: key information is what its parts say, else what its sources have."""
     given, words = case.given, word_elements(case.given.sentence)
     if case.key:
-        inside = [(at, at + len(part)) for part in case.key for at in _places(given.sentence, part)]
+        places = ((part, re.finditer(f"(?={re.escape(part)})", given.sentence)) for part in case.key)
+        inside = [(match.start(), match.start() + len(part)) for part, matches in places for match in matches]
         return [(start, end, any(a < end and start < b for a, b in inside)) for start, end, _ in words]
     held = frozenset().union(*(given.sources[n - 1].known for n in case.supports or ()))
     return [(start, end, not elements.isdisjoint(held)) for start, end, elements in words]
-
-
-def _places(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
 
 
 def data_of(cases: Sequence[Case], licence: str) -> list[tuple[str, str, int]]:

@@ -67,7 +67,12 @@ class Supervised:
         """
         usable = [g for g in self.graphs if g.fault is None]
         self.training, self.development = (
-            [self._example(g) for g in usable if g.part == part] for part in ("training", "development")
+            [
+                self.model.example(DECOMPOSE, QuestionInput(g.question), g.decomposition.model_dump(), g.question)
+                for g in usable
+                if g.part == part
+            ]
+            for part in ("training", "development")
         )
         least = max(_LEAST, self.size)
         if len(self.training) < least:
@@ -75,11 +80,6 @@ class Supervised:
                 f"{len(self.training)} graphs to learn from, of {len(self.graphs)} questions: a fifth is held out "
                 f"or for development: {least} are needed"
             )
-
-    def _example(self, graph: Graph) -> Example:
-        return self.model.example(
-            DECOMPOSE, QuestionInput(graph.question), graph.decomposition.model_dump(), graph.question
-        )
 
     def batch(self, step: int) -> list[Example]:
         """The examples of a step."""

@@ -68,17 +68,13 @@ class Net(nn.Module):  # type: ignore[misc]
         vectors = functional.normalize(self._taps(lines, self.line), dim=-1)
         of = torch.split(vectors, [len(e.lines) for e in examples])
         tokens = torch.split(lines > 0, [len(e.lines) for e in examples])
-        rows = zip(examples, asked, weight / weight.sum(1, keepdim=True), of, tokens, strict=True)
-        return [self._scores(*row) for row in rows]
-
-    def _scores(
-        self, of: Example, asked: torch.Tensor, weight: torch.Tensor, lines: torch.Tensor, tokens: torch.Tensor
-    ) -> torch.Tensor:
-        similar = torch.einsum("qd,ntd->nqt", asked, lines).masked_fill(~tokens[:, None], -1.0)
-        own = similar.amax(-1)
-        above = torch.where(of.before[:, None] >= 0, own[of.before], -1.0)
-        matched = own + torch.sigmoid(self.before) * functional.relu(above - own)
-        return of.score + WEIGHT * matched @ weight
+        shares, scores = weight / weight.sum(1, keepdim=True), []
+        for example, words, share, own_lines, there in zip(examples, asked, shares, of, tokens, strict=True):
+            own = torch.einsum("qd,ntd->nqt", words, own_lines).masked_fill(~there[:, None], -1.0).amax(-1)
+            above = torch.where(example.before[:, None] >= 0, own[example.before], -1.0)
+            matched = own + torch.sigmoid(self.before) * functional.relu(above - own)
+            scores.append(example.score + WEIGHT * matched @ share)
+        return scores
 
     def _taps(self, ids: torch.Tensor, projection: torch.Tensor) -> torch.Tensor:
         """Projections of tokens with their neighbours, shape (n, tokens, width); those of equal tokens once."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from quern.indexes.storage import write_whole
+from quern.indexes.storage import write_text
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.errors import QuernError
@@ -101,11 +101,7 @@ def read_pairs(file: Path) -> list[Pair]:
 def write_pairs(pairs: Iterable[Pair], file: Path) -> None:
     """Write pairs to `file` in FlagEmbedding's format, with which FlagEmbedding trains too."""
     lines = [{"query": g.question, "pos": g.positives, "neg": g.negatives} for g in grouped(pairs)]
-    write_whole(file, lambda path: _write(lines, path))
-
-
-def _write(lines: Sequence[Mapping[str, Any]], path: Path) -> None:
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+    write_text(file, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
 @dataclass(frozen=True)

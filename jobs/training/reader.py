@@ -27,9 +27,18 @@ from transformers import BertModel
 
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
-from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
+from quern.jobs.training.pages import (
+    Chances,
+    Question,
+    Target,
+    decision,
+    names_of,
+    pages_of,
+    read_pages,
+    target,
+    turned,
+)
 from quern.jobs.training.run import Run, Settings, autocast, training_folder
-from quern.jobs.training.turned import names_of, turned
 from quern.schemas.digests import bytes_digest, settings_digest
 
 _INNER: Final = 128  # Width of the hidden layer of a head.
@@ -137,9 +146,7 @@ class Layout:
     def batch(self, of: Sequence[tuple[Window, Target]]) -> Batch:
         """Windows of about the same length as one batch."""
         length = -(-max(len(w.ids) for w, _ in of) // _PAD) * _PAD
-        lines = (
-            max(1, *(sum(map(len, w.places)) for w, _ in of)) if len(of) > 1 else max(1, sum(map(len, of[0][0].places)))
-        )
+        lines = max([1, *(sum(map(len, w.places)) for w, _ in of)])
         shape = (len(of), length)
         ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
         line, right = torch.full(shape, lines), torch.zeros(len(of), lines + 1, dtype=torch.bool)
@@ -231,26 +238,20 @@ def loss_of(scores: Scores, batch: Batch) -> torch.Tensor:
     each = -(likely * several).sum(1) / several.sum(1).clamp(min=1)
     loss = torch.where(several.any(1), each, any_one).mean()
     if (known := batch.span[:, 0] >= 0).any():
-        loss = loss + _SPAN * known.float().mean() * _of_spans(scores.marks[known].float(), batch, known)
+        # The surprise at first and last token among those of the line that has them.
+        line, span = batch.line[known], batch.span[known]
+        own = line == line.gather(1, span[:, :1])
+        marks = scores.marks[known].float().masked_fill(~own[..., None], -1e9)
+        ends = sum(functional.cross_entropy(marks[..., n], span[:, n]) for n in (0, 1))
+        loss = loss + _SPAN * known.float().mean() * ends
     if (known := batch.kind >= 0).any():
         loss = loss + _KIND * functional.cross_entropy(scores.kinds[known].float(), batch.kind[known])
-    return loss + _YES * _of_yes(scores.yes.float(), batch)
-
-
-def _of_spans(marks: torch.Tensor, batch: Batch, known: torch.Tensor) -> torch.Tensor:
-    """The surprise at first and last token among those of the line that has them."""
-    line, span = batch.line[known], batch.span[known]
-    own = line == line.gather(1, span[:, :1])
-    scores = marks.masked_fill(~own[..., None], -1e9)
-    return functional.cross_entropy(scores[..., 0], span[:, 0]) + functional.cross_entropy(scores[..., 1], span[:, 1])
-
-
-def _of_yes(yes: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """The surprise at what the right lines say, where yes or no is asked."""
+    # The surprise at what the right lines say, where yes or no is asked.
+    yes = scores.yes.float()
     right = batch.right[:, 1:] & (batch.yes >= 0)[:, None]
     wanted = batch.yes.clamp(_SMOOTH, 1 - _SMOOTH)[:, None].expand_as(yes)
     said = functional.binary_cross_entropy_with_logits(yes, wanted, reduction="none")
-    return ((said * right).sum(1) / right.sum(1).clamp(min=1)).mean()
+    return loss + _YES * ((said * right).sum(1) / right.sum(1).clamp(min=1)).mean()
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,8 @@ class _Batches:
         windows = _sorted_batches(_targets(self._questions, chance), self._layout, chance)
         alone = windows
         if self._decisions:
-            alone = _sorted_batches(_decided(self._decisions, chance), self._layout, chance)
+            decided = (self._decisions.draw(_DECISIONS, chance) for _ in count())
+            alone = _sorted_batches(decided, self._layout, chance)
         for n in count(1):
             yield next(alone if n % _EVERY == 0 else windows)
 
@@ -335,11 +337,6 @@ def _targets(questions: Sequence[Question], chance: random.Random) -> Iterator[l
         order = chance.sample(asked, len(asked))
         for start in range(0, len(order), _SORTED):
             yield [target(q, pages, chance, by) for q in order[start : start + _SORTED]]
-
-
-def _decided(decisions: Decisions, chance: random.Random) -> Iterator[list[Target]]:
-    while True:
-        yield decisions.draw(_DECISIONS, chance)
 
 
 def _sorted_batches(targets: Iterator[list[Target]], layout: Layout, chance: random.Random) -> Iterator[Batch]:

@@ -109,17 +109,14 @@ class Reranker(nn.Module):  # type: ignore[misc]
         if shape.layers > there:  # Those that it lacks would be random.
             raise TrainingError(f"--layers {shape.layers}: --base {base} has {there}")
         if base == READER:
-            self._take_reader()
+            # Take the layers of the packaged reader.
+            known, own = load_file(FILE), dict(self.model.bert.named_parameters())
+            for name, parameter in own.items():
+                if name.startswith("encoder.") and name in known:
+                    values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
+                    parameter.data.copy_(torch.from_numpy(np.asarray(values)))
         self.model.get_input_embeddings().requires_grad_(False)
         self.max_tokens = shape.max_tokens
-
-    def _take_reader(self) -> None:
-        """Take the layers of the packaged reader."""
-        known, own = load_file(FILE), dict(self.model.bert.named_parameters())
-        for name, parameter in own.items():
-            if name.startswith("encoder.") and name in known:
-                values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
-                parameter.data.copy_(torch.from_numpy(np.asarray(values)))
 
     def forward(self, questions: Sequence[str], texts: Sequence[str]) -> torch.Tensor:
         """The score h of each pair, shape (pairs,)."""

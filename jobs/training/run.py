@@ -23,8 +23,7 @@ from typing import Final, Generic, TypeVar
 import torch
 from torch import nn
 
-from quern.indexes.remnants import sweep
-from quern.indexes.storage import write_whole
+from quern.indexes.storage import sweep, write_whole
 from quern.jobs.models.machine import has_bf16
 from quern.jobs.models.torch_runtime import find_device
 from quern.schemas.digests import settings_digest
@@ -128,7 +127,8 @@ class Run(Generic[Batch]):
             step = state.step
             for group in optimiser.param_groups:
                 group["lr"] = settings.rate * min((step + 1) / max(1, settings.warm), 1 - step / settings.steps)
-            torch.manual_seed(_seed(settings.seed, step))
+            # Neighbouring seeds would give related streams in some generators.
+            torch.manual_seed(int(settings_digest([settings.seed, step])[:15], 16))
             net.train()
             batch = self.batch(step)
             loss = self.loss(net, batch)
@@ -250,11 +250,6 @@ class _State:
         return sum(self.losses) / len(self.losses)
 
 
-def _seed(seed: int, step: int) -> int:
-    """A seed for each step: neighbouring ones would give related streams in some generators."""
-    return int(settings_digest([seed, step])[:15], 16)
-
-
 @dataclass(frozen=True)
 class Card:
     """A model card."""
@@ -316,7 +311,21 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     new.mkdir(parents=True)
     save(new)
     digest = weights_digest(new)
-    (new / "README.md").write_text(_card(card, digest), "utf-8")
+    tags = "\n".join(f"{name}: {value}" for name, value in card.tags.items())
+    data = "\n".join(f"| {name} | {licence} | {rows:,} |" for name, licence, rows in card.data)
+    figures = "\n".join(f"| {name} | {value:.4g} |" for name, value in card.figures.items())
+    settings = "\n".join(f"| {name} | {value} |" for name, value in card.settings.items())
+    (new / "README.md").write_text(
+        (
+            f"---\n{tags}\n---\n\n# {card.title}\n\n{card.task}\n\n"
+            f"Base: {card.base}\n\nSHA-256 of the weights: `{digest}`\n\n"
+            f"## Data\n\n| source | licence | rows |\n|---|---|---|\n{data}\n\n"
+            f"## Figures\n\n| figure | value |\n|---|---|\n{figures}\n\n"
+            f"## Settings\n\n| setting | value |\n|---|---|\n{settings}\n\n"
+            f"{_AGAIN}\n\n```sh\n{card.command}\n```\n"
+        ),
+        "utf-8",
+    )
     for file in new.iterdir():
         file.chmod(0o644)  # Libraries write weights for their owner alone.
     if out.exists():
@@ -324,18 +333,3 @@ def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     new.rename(out)
     shutil.rmtree(old, ignore_errors=True)
     return digest
-
-
-def _card(card: Card, digest: str) -> str:
-    tags = "\n".join(f"{name}: {value}" for name, value in card.tags.items())
-    data = "\n".join(f"| {name} | {licence} | {rows:,} |" for name, licence, rows in card.data)
-    figures = "\n".join(f"| {name} | {value:.4g} |" for name, value in card.figures.items())
-    settings = "\n".join(f"| {name} | {value} |" for name, value in card.settings.items())
-    return (
-        f"---\n{tags}\n---\n\n# {card.title}\n\n{card.task}\n\n"
-        f"Base: {card.base}\n\nSHA-256 of the weights: `{digest}`\n\n"
-        f"## Data\n\n| source | licence | rows |\n|---|---|---|\n{data}\n\n"
-        f"## Figures\n\n| figure | value |\n|---|---|\n{figures}\n\n"
-        f"## Settings\n\n| setting | value |\n|---|---|\n{settings}\n\n"
-        f"{_AGAIN}\n\n```sh\n{card.command}\n```\n"
-    )

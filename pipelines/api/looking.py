@@ -10,12 +10,11 @@ import pyarrow as pa
 from quern.jobs.pages.originals import Original
 from quern.pipelines.api.asking import Changes, Place, opened_of, questions_of, searcher_of
 from quern.pipelines.evaluation import recipes as evaluation
-from quern.pipelines.evaluation.comparison import ComparedRecipe, compared
+from quern.pipelines.evaluation.retrieval import ComparedRecipe, compared
 from quern.pipelines.inspect import show as rows
 from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
 from quern.pipelines.inspect.entities import entities_named
-from quern.pipelines.inspect.graph.path_picture import draw_path
-from quern.pipelines.inspect.graph.structure import GraphDescription, describe_graph
+from quern.pipelines.inspect.graph import GraphDescription, describe_graph, draw_path
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.answers import Answer, Question
 from quern.schemas.differences import SnapshotDifference

@@ -25,9 +25,9 @@ from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
-from quern.indexes.remnants import sweep
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
+from quern.indexes.storage import sweep
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step, spark_modules
@@ -35,7 +35,7 @@ from quern.jobs.engines import Engines, core_count
 from quern.jobs.tasks.generators.backends import prepare_generator
 from quern.jobs.tasks.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
-from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
+from quern.pipelines.audit import Subject, audit_tables, reject_shares
 from quern.pipelines.build.history import record_published, record_unpublished
 from quern.pipelines.build.lineage import Lineage
 from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
@@ -258,7 +258,19 @@ class StagedBuild:
         records = [known.record for known in self.done()]
         subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, parent)
         audited = audit_tables(self.warehouse, subject, self.settings)
-        _refuse_failures(begun.build_id, audited, subject)
+        # Log what failed in the audit; stop where it is critical.
+        for check in audited.audit.checks:
+            if not check.passed:
+                log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
+        if failed := audited.audit.failures():
+            named = [f"{c.expectation}: {c.observed}" for c in failed]
+            lost = _main_loss(subject)
+            told = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
+            raise BuildRefusedError(
+                f"build {begun.build_id} failed its audit and was not published: {'; '.join(told)}; {audited.docs} "
+                "shows the audit, `quern settings` its thresholds (group audit)",
+                [check.expectation for check in failed],
+            )
         record = AuditRecord(
             seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
@@ -404,22 +416,6 @@ def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[
 def _is_warning(of: str) -> bool:
     """Whether `job: reason` tells of rows that were kept."""
     return of.partition(": ")[2] in WARNINGS
-
-
-def _refuse_failures(build_id: str, audited: Audited, subject: Subject) -> None:
-    """Log what failed in the audit; stop where it is critical."""
-    for check in audited.audit.checks:
-        if not check.passed:
-            log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
-    if failed := audited.audit.failures():
-        named = [f"{c.expectation}: {c.observed}" for c in failed]
-        lost = _main_loss(subject)
-        told = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
-        raise BuildRefusedError(
-            f"build {build_id} failed its audit and was not published: {'; '.join(told)}; {audited.docs} shows the "
-            "audit, `quern settings` its thresholds (group audit)",
-            [check.expectation for check in failed],
-        )
 
 
 def _main_loss(subject: Subject) -> list[str]:

@@ -137,18 +137,30 @@ class Lineage:
         }
         line = json.dumps(event)
         if self._to_file:
-            self._write(line)
+            try:
+                self._path.parent.mkdir(exist_ok=True)
+                with self._path.open("a", encoding="ascii") as file:
+                    file.write(line + "\n")
+            except OSError as error:
+                self._to_file = False
+                log.warning("lineage events are not written: %s error=%s", self._path, error)
         if self._to_server:
-            self._send(line)
+            import httpx
 
-    def _write(self, line: str) -> None:
-        try:
-            self._path.parent.mkdir(exist_ok=True)
-            with self._path.open("a", encoding="ascii") as file:
-                file.write(line + "\n")
-        except OSError as error:
-            self._to_file = False
-            log.warning("lineage events are not written: %s error=%s", self._path, error)
+            started = time.monotonic()
+            try:
+                # The body is not read: a server could send it for ever.
+                with self._client.stream("POST", self._settings.lineage.url, content=line) as answer:
+                    why = "" if answer.is_success else f"HTTP {answer.status_code}"
+                self._seconds += time.monotonic() - started
+                if self._seconds > _MOST_SECONDS:
+                    why = f"the server took {self._seconds:.0f} s"
+            except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+                why = type(error).__name__  # Not the message: it may show the address's query, or a token that is none.
+            if why:
+                self._to_server = False
+                kept = f"{self._path} has all of them" if self._to_file else "they are lost"
+                log.warning("no further lineage events are sent, %s error=%s", kept, why)
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -158,24 +170,6 @@ class Lineage:
         token = os.environ.get(TOKEN)
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         return httpx.Client(headers=headers, timeout=_TIMEOUT)
-
-    def _send(self, line: str) -> None:
-        import httpx
-
-        started = time.monotonic()
-        try:
-            # The body is not read: a server could send it for ever.
-            with self._client.stream("POST", self._settings.lineage.url, content=line) as answer:
-                why = "" if answer.is_success else f"HTTP {answer.status_code}"
-            self._seconds += time.monotonic() - started
-            if self._seconds > _MOST_SECONDS:
-                why = f"the server took {self._seconds:.0f} s"
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            why = type(error).__name__  # Not the message: it may show the address's query, or a token that is none.
-        if why:
-            self._to_server = False
-            kept = f"{self._path} has all of them" if self._to_file else "they are lost"
-            log.warning("no further lineage events are sent, %s error=%s", kept, why)
 
 
 def _end_of(error: BaseException) -> str:

@@ -100,14 +100,27 @@ def run_stage(
         if _is_published(build_id, warehouse):
             log.info("stage=%s build=%s is published already", name, build_id)
             return
-        staged = _staged(name, build_id, warehouse, source, change, steps)
+        staged = _in_progress(name, build_id, warehouse, source, change, steps)
+        if staged is None:
+            tree, parent = change(Settings()).model_dump(mode="json"), warehouse.parent_id()
+            begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
+            staged = StagedBuild.begin(warehouse.builds / build_id, warehouse, steps, begun)
         _see_that_it_can_run(name, staged)
         try:
             if name == AUDIT:
                 if staged.audited() is None:
                     staged.audit()
             elif name == PUBLISH:
-                _publish(staged, meter)
+                # Publish a build that passed its audit.
+                audit, done, started = staged.audited(), staged.done(), time.monotonic()
+                if audit is not None:
+                    manifest = staged.pinned(audit)
+                    before = sum(known.record.seconds for known in done) + audit.seconds
+                    manifest.seconds = round(before + time.monotonic() - started, 1)
+                    manifest.peak_memory_bytes = max(
+                        meter.peak_bytes, *(known.record.peak_memory_bytes for known in done)
+                    )
+                    staged.publish(manifest)
             else:
                 _run_one(next(step for step in steps if step.name == name), staged, meter)
         except BaseException as error:
@@ -168,19 +181,6 @@ def finished_steps(build_id: str, warehouse: Warehouse, steps: Sequence[Step] = 
     return [step.name for step in steps if staged and staged.finished(step)]
 
 
-def _staged(
-    name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change, steps: Sequence[Step]
-) -> StagedBuild:
-    """The build in progress, begun if it is not and `name` is the first step."""
-    staged = _in_progress(name, build_id, warehouse, source, change, steps)
-    if staged is not None:
-        return staged
-    tree = change(Settings()).model_dump(mode="json")
-    parent = warehouse.parent_id()
-    begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
-    return StagedBuild.begin(warehouse.builds / build_id, warehouse, steps, begun)
-
-
 def _in_progress(
     name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change, steps: Sequence[Step]
 ) -> StagedBuild | None:
@@ -205,19 +205,28 @@ def _in_progress(
         )
     if source is not None and absolute(source) != staged.begun.source:
         raise StageError(f"build {build_id} was begun with pages of {staged.begun.source or 'the page store'}")
-    staged.settings = _same_settings(staged, change(staged.settings))
-    return staged
-
-
-def _same_settings(staged: StagedBuild, given: Settings) -> Settings:
-    """The settings given, which may differ in nothing that a table depends on."""
+    # The settings given, which may differ in nothing that a table depends on.
+    given = change(staged.settings)
     groups = {group for step in staged.steps for group in step.needs}
     different = [group for group in sorted(groups) if getattr(given, group) != getattr(staged.settings, group)]
     if different:
         raise StageError(
             f"build {staged.begun.build_id} was begun with other settings of {', '.join(different)}: begin another"
         )
-    return given
+    staged.settings = given
+    return staged
+
+
+def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
+    """Run a step that is not finished; the first one finishes those that have nothing to do, too."""
+    if staged.finished(step) is not None:
+        log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
+        return
+    with staged.run([step], work=step.name) as run:
+        staged.prepare([step], run)
+        staged.finish(step, run, meter)
+        if step is staged.steps[0]:
+            staged.finish_idle(run)
 
 
 def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
@@ -243,26 +252,3 @@ def _held_step(name: str, build_id: str, warehouse: Warehouse, wait: float) -> I
         return
     with exclusive(folder / f"{name}.lock", WarehouseError(f"another process runs {name} of build {build_id}"), wait):
         yield
-
-
-def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
-    """Run a step that is not finished; the first one finishes those that have nothing to do, too."""
-    if staged.finished(step) is not None:
-        log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
-        return
-    with staged.run([step], work=step.name) as run:
-        staged.prepare([step], run)
-        staged.finish(step, run, meter)
-        if step is staged.steps[0]:
-            staged.finish_idle(run)
-
-
-def _publish(staged: StagedBuild, meter: MemoryMeter) -> None:
-    """Publish a build that passed its audit."""
-    audit, done, started = staged.audited(), staged.done(), time.monotonic()
-    if audit is not None:
-        manifest = staged.pinned(audit)
-        before = sum(known.record.seconds for known in done) + audit.seconds
-        manifest.seconds = round(before + time.monotonic() - started, 1)
-        manifest.peak_memory_bytes = max(meter.peak_bytes, *(known.record.peak_memory_bytes for known in done))
-        staged.publish(manifest)

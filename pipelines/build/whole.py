@@ -36,34 +36,33 @@ def build(
         WarehouseError: Another build is writing.
     """
     with warehouse.lock("a build", wait):
-        return _build(source, warehouse, settings, STEPS if steps is None else steps)
-
-
-def _build(source: Path | Url | None, warehouse: Warehouse, settings: Settings, steps: Sequence[Step]) -> Manifest:
-    """The build, in a warehouse that is held."""
-    started, build_id = time.monotonic(), warehouse.next_build_id()
-    warehouse.tell_writer(f"build {build_id}")
-    with log_file(warehouse.logs / f"{build_id}.log", settings.log), MemoryMeter() as meter:
-        begun = Begun(build_id=build_id, source=source, parent=warehouse.parent_id(), settings=settings.model_dump())
-        folder = warehouse.clear_work(build_id)
-        staged = None
-        try:
-            staged = StagedBuild.begin(folder, warehouse, steps, begun)
-            with staged.run(steps) as run:
-                make_tables(staged, run, meter)
-            manifest = staged.pinned(staged.audit())
-            manifest.seconds = round(time.monotonic() - started, 1)
-            manifest.peak_memory_bytes = meter.peak_bytes
-            return staged.publish(manifest)
-        except BaseException as error:
-            if staged is not None and build_id not in warehouse.snapshot_ids():
-                staged.lineage.ended(error)
-                staged.ended(error)
-            # Tried again every hour, a build that has no space must not take more of it each time.
-            warehouse.drop_build(build_id, docs=not isinstance(error, BuildRefusedError))
-            raise
-        finally:
-            shutil.rmtree(folder.parent, ignore_errors=True)
+        # The build, in a warehouse that is held.
+        steps = STEPS if steps is None else steps
+        started, build_id = time.monotonic(), warehouse.next_build_id()
+        warehouse.tell_writer(f"build {build_id}")
+        with log_file(warehouse.logs / f"{build_id}.log", settings.log), MemoryMeter() as meter:
+            begun = Begun(
+                build_id=build_id, source=source, parent=warehouse.parent_id(), settings=settings.model_dump()
+            )
+            folder = warehouse.clear_work(build_id)
+            staged = None
+            try:
+                staged = StagedBuild.begin(folder, warehouse, steps, begun)
+                with staged.run(steps) as run:
+                    make_tables(staged, run, meter)
+                manifest = staged.pinned(staged.audit())
+                manifest.seconds = round(time.monotonic() - started, 1)
+                manifest.peak_memory_bytes = meter.peak_bytes
+                return staged.publish(manifest)
+            except BaseException as error:
+                if staged is not None and build_id not in warehouse.snapshot_ids():
+                    staged.lineage.ended(error)
+                    staged.ended(error)
+                # Tried again every hour, a build that has no space must not take more of it each time.
+                warehouse.drop_build(build_id, docs=not isinstance(error, BuildRefusedError))
+                raise
+            finally:
+                shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def make_tables(staged: StagedBuild, run: Run, meter: MemoryMeter | None = None) -> None:

@@ -53,7 +53,7 @@ def ask(
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
     if picture:
-        from quern.pipelines.inspect.graph.path_picture import write_path
+        from quern.pipelines.inspect.graph import write_path
 
         write_path(answer, picture)
     if as_json:
@@ -110,6 +110,8 @@ def answer(
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
     from quern.pipelines.retrieve.recipes import find_recipes
+    from quern.schemas.digests import settings_digest
+    from quern.schemas.settings import SearchSettings, results
 
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
@@ -117,7 +119,10 @@ def answer(
     file = QuestionFile(questions, searcher.settings.question.max_characters, conditions_in, names_of)
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
-        parts.begin(_run(searcher, recipe))
+        # What answers depend on beside their questions.
+        told = [results(searcher.settings, SearchSettings), searcher.settings.generator.model_dump(mode="json")]
+        build_id = searcher.snapshot.manifest.build_id
+        parts.begin({"snapshot": build_id, "settings": settings_digest(told), "recipe": recipe})
         if parts.anew:
             typer.echo(f"answers of a run before in {out} are of another {parts.anew}: answering anew", err=True)
         memo, tally = None if anew else searcher.snapshot.warehouse.memo / "reasoning", Tally()
@@ -137,16 +142,6 @@ def answer(
         counted = cli.counted("answer", answers, file.size)
         written = write_answers(counted, out, title, facts, searcher.pictures)
     _tell(written, file, parts.resumed, tally, out, searcher.settings.generator.kind, as_json=as_json)
-
-
-def _run(searcher: Any, recipe: str) -> dict[str, str]:
-    """What answers depend on beside their questions."""
-    from quern.schemas.digests import settings_digest
-    from quern.schemas.settings import SearchSettings, results
-
-    settings = searcher.settings
-    told = [results(settings, SearchSettings), settings.generator.model_dump(mode="json")]
-    return {"snapshot": searcher.snapshot.manifest.build_id, "settings": settings_digest(told), "recipe": recipe}
 
 
 def _tell(written: Any, file: Any, resumed: int, tally: Any, out: Path, kind: str, *, as_json: bool) -> None:

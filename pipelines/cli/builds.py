@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.chatter import chatter_to
-from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, overriding, print_json, written_catalog
+from quern.pipelines.cli.common import chatter_to, completing, load_settings, overriding, print_json, written_catalog
 from quern.schemas.addresses import page_source
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest
     from quern.pipelines.inspect.estimate import Cost
-    from quern.pipelines.inspect.plan import PlannedStep
     from quern.schemas.settings import Settings
 
 app = cli.new_app("")
@@ -120,7 +117,8 @@ def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Setting
     typer.echo(f"{'step':<15} {'to compute':>11} {'to reuse':>11} {'seconds':>9}  why")
     for step in planned.steps:
         seconds = "?" if step.seconds is None else f"{step.seconds:,.1f}"
-        compute, reuse = (_rows(step, rows) for rows in (step.compute, step.reuse))
+        about = "" if step.exact else "~"
+        compute, reuse = ("?" if rows is None else f"{about}{rows:,}" for rows in (step.compute, step.reuse))
         typer.echo(f"{step.name:<15} {compute:>11} {reuse:>11} {seconds:>9}  {step.why}")
     if several := [f"{step.name} ({step.files:,})" for step in planned.steps if step.files > 1]:
         typer.echo(
@@ -130,10 +128,6 @@ def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Setting
         typer.echo(f"about {planned.seconds:,.0f} s beside the start of engines, audit and publication")
     elif planned.parent is None:
         typer.echo("nothing was built in this warehouse yet: ? is known after the first build")
-
-
-def _rows(step: PlannedStep, rows: int | None) -> str:
-    return "?" if rows is None else f"{'' if step.exact else '~'}{rows:,}"
 
 
 @app.command(epilog="Examples:  quern steps    quern steps --json")

@@ -1,4 +1,8 @@
-"""Options and printing that the commands share."""
+"""Options and printing that the commands share.
+
+A help text names what an option can be as `{engines}`: names are looked up when help or a shell asks, so that a command
+that runs imports nothing for them.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,19 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from datetime import date
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 from typer.models import CommandFunctionType as CommandFunction
 from typer.models import OptionInfo
 
-from quern.pipelines.cli.choices import completing, with_choices
+from quern.indexes.disk import is_read_only
 from quern.schemas.addresses import AddressError, Url, local_path, page_source, warehouse_place
 from quern.schemas.words.fields import names_of_fields, pairs_of
 
@@ -27,6 +32,49 @@ if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve.searcher import Searcher
     from quern.schemas.settings import Settings
+
+
+def _in(module: str) -> Any:
+    return import_module(f"quern.{module}")
+
+
+def _of_setting(group: str, name: str) -> Iterable[str]:
+    from quern.schemas.settings.reading import choices
+
+    return choices(group, name)
+
+
+def _rows() -> Iterable[str]:
+    from quern.pipelines.inspect.show import CITATION, ENTITY
+    from quern.schemas.tables import TABLES
+
+    return [*(table.row for table in TABLES.values() if table.row), CITATION, ENTITY]
+
+
+CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+    "recipes": lambda: _in("pipelines.retrieve.recipes").RECIPES,
+    "engines": lambda: _of_setting("engine", "engine"),
+    "audit_engines": lambda: _of_setting("audit", "engine"),
+    "scopes": lambda: _of_setting("crawl", "scope"),
+    "search_servers": lambda: _of_setting("elasticsearch", "kind"),
+    "exported": lambda: _in("indexes.served.search_layout").EXPORTABLE,
+    "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],
+    "rows": _rows,
+    "steps": lambda: _in("pipelines.build.stage").stage_names(),
+    "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],
+    "formats": lambda: _in("jobs.pages.inputs").KINDS,
+}
+
+
+def with_choices(text: str) -> str:
+    """A help text with the names that it asks for."""
+    return re.sub(r"\{(\w+)\}", lambda m: ", ".join(CHOICES[m[1]]()) if m[1] in CHOICES else m[0], text)
+
+
+def completing(kind: str) -> Callable[[], list[str]]:
+    """The names of a kind, for a shell."""
+    return lambda: list(CHOICES[kind]())
+
 
 LOGGERS = ("quern",)
 Row = TypeVar("Row")
@@ -201,22 +249,22 @@ class App(typer.Typer):
     def command(self, *args: Any, **options: Any) -> Callable[[CommandFunction], CommandFunction]:
         """A decorator that makes a function a command."""
         decorate = super().command(*args, cls=Command, **options)
-        return lambda function: decorate(_with_addresses(function))
 
+        def with_addresses(function: CommandFunction) -> CommandFunction:
+            """Has every parameter that is a path, or has a parser, parsed by one that names it in errors."""
+            hints = get_type_hints(function, include_extras=True)
+            for name in [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
+                kind, about = get_args(hints[name])
+                if parser := about.parser or (local_path if Path in (kind, *get_args(kind)) else None):
+                    option = isinstance(about, OptionInfo)
+                    label = f"--{name.replace('_', '-')}" if option else (about.metavar or name.upper()).strip("[].")
+                    parameter = copy(about)
+                    parameter.parser = _naming(label, parser)
+                    hints[name] = Annotated[kind, parameter]
+            function.__annotations__ = hints
+            return decorate(function)
 
-def _with_addresses(function: CommandFunction) -> CommandFunction:
-    """Has every parameter that is a path, or has a parser, parsed by one that names it in errors."""
-    hints = get_type_hints(function, include_extras=True)
-    for name in [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
-        kind, about = get_args(hints[name])
-        if parser := about.parser or (local_path if Path in (kind, *get_args(kind)) else None):
-            option = isinstance(about, OptionInfo)
-            label = f"--{name.replace('_', '-')}" if option else (about.metavar or name.upper()).strip("[].")
-            parameter = copy(about)
-            parameter.parser = _naming(label, parser)
-            hints[name] = Annotated[kind, parameter]
-    function.__annotations__ = hints
-    return function
+        return with_addresses
 
 
 def _naming(label: str, parser: Callable[[str], Path | Url]) -> Callable[[str], Path | Url]:
@@ -337,6 +385,7 @@ def open_searcher(
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
     from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
+    from quern.schemas.settings.reading import SettingsError
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
@@ -344,7 +393,10 @@ def open_searcher(
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
             conditions_in(text)
-    day = chosen.retrieve.as_of if as_of is None else _day(as_of)
+    try:
+        day = chosen.retrieve.as_of if as_of is None else date.fromisoformat(as_of)
+    except ValueError:
+        raise SettingsError(f"--as-of is {as_of!r}; a day is written like 2024-06-30") from None
     retrieve = chosen.retrieve.model_copy(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
     )
@@ -394,10 +446,42 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     return sorted(found)
 
 
-def _day(text: str) -> date:
-    from quern.schemas.settings.reading import SettingsError
+@contextmanager
+def chatter_to(path: Path) -> Iterator[None]:
+    """Send what processes and native code write to standard error to the file `path` while the block runs.
 
+    Spark's Java process and Ray's core write to the file descriptor, past Python. What Python writes to
+    `sys.stderr`, and the handlers of `LOGGERS`, still reach the terminal.
+    """
+    sys.stderr.flush()
+    before = sys.stderr
+    file = _opened(path)
+    saved = os.dup(2)
+    os.dup2(file, 2)
+    os.close(file)
+    with os.fdopen(saved, "w", buffering=1, closefd=False) as terminal:
+        sys.stderr = terminal
+        handlers = [h for name in LOGGERS for h in logging.getLogger(name).handlers]
+        moved = {h for h in handlers if type(h) is logging.StreamHandler and h.stream is before}
+        for handler in moved:
+            handler.setStream(terminal)
+        try:
+            yield
+        finally:
+            for handler in moved:
+                handler.setStream(before)
+            sys.stderr = before
+            terminal.flush()
+            os.dup2(saved, 2)
+    os.close(saved)
+
+
+def _opened(path: Path) -> int:
+    """A descriptor that is appended to `path`; in a warehouse that may not be written, one that leads nowhere."""
     try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise SettingsError(f"--as-of is {text!r}; a day is written like 2024-06-30") from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        if not is_read_only(error):
+            raise
+        return os.open(os.devnull, os.O_WRONLY)

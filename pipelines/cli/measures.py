@@ -1,17 +1,14 @@
-"""Measuring: recipes and answers against gold ones, sweeps of settings, main text."""
+"""Measuring: recipes and answers against gold ones, sweeps of settings, main text, judges of answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import load_settings, open_searcher, print_json
-
-if TYPE_CHECKING:
-    from quern.schemas.settings import Settings
 
 app = cli.new_app("")
 
@@ -69,7 +66,12 @@ def evaluate(
     """
     from quern.pipelines.evaluation.retrieval import EvaluationError
 
-    ks = _cut_offs(k)
+    try:
+        ks = sorted({int(part) for part in k.split(",")})
+    except ValueError:
+        raise EvaluationError(f"--k {k}: write whole numbers separated by commas, for example 2,5,10") from None
+    if ks[0] < 1:
+        raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     if beir:
         qrels, topics = qrels or beir / "qrels" / "test.tsv", topics or beir / "queries.jsonl"
     named_by = context.get_parameter_source("warehouse")
@@ -80,8 +82,14 @@ def evaluate(
     if warehouse is None:
         if questions is None:
             raise EvaluationError("topics are asked of a warehouse: name it with --warehouse")
-        chosen_settings = load_settings(settings, override)
-        _print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)
+        from quern.pipelines.evaluation.alce.measure import evaluate_file
+
+        if not answers:
+            raise EvaluationError(
+                "questions are asked of a warehouse: name it with --warehouse; the answers that a file has are "
+                f"measured by quern evaluate --answers {questions}"
+            )
+        _print_figures(evaluate_file(questions, load_settings(settings, override), by_type=types), as_json=as_json)
         return
     from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.evaluation.recipes import evaluate as run_evaluation
@@ -104,62 +112,29 @@ def evaluate(
     _print_figures(figures, as_json=as_json)
 
 
-def _cut_offs(k: str) -> list[int]:
-    from quern.pipelines.evaluation.retrieval import EvaluationError
-
-    try:
-        ks = sorted({int(part) for part in k.split(",")})
-    except ValueError:
-        raise EvaluationError(f"--k {k}: write whole numbers separated by commas, for example 2,5,10") from None
-    if ks[0] < 1:
-        raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
-    return ks
-
-
-def _of_file(path: Path, settings: Settings, *, measured: bool | None, types: bool) -> dict[str, dict[str, float]]:
-    """Figures of a file of answers."""
-    from quern.pipelines.evaluation.alce.measure import evaluate_file
-    from quern.pipelines.evaluation.retrieval import EvaluationError
-
-    if not measured:
-        raise EvaluationError(
-            "questions are asked of a warehouse: name it with --warehouse; the answers that a file has are measured by "
-            f"quern evaluate --answers {path}"
-        )
-    return evaluate_file(path, settings, by_type=types)
-
-
 def _print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> None:
-    """Print figures by recipe or file: as JSON or as a table."""
-    print_json(figures) if as_json else typer.echo(_table(figures))
+    """Print figures by recipe or file, as JSON or as a table."""
+    if as_json:
+        print_json(figures)
+        return
 
+    def cell(of: dict[str, float], name: str) -> str:
+        """A figure with its interval, where it has one."""
+        if name not in of:
+            return "-"
+        interval = f" [{of[f'{name}_low']:.3g}, {of[f'{name}_high']:.3g}]" if f"{name}_low" in of else ""
+        return f"{of[name]:.4g}{interval}"
 
-def _table(figures: dict[str, dict[str, float]]) -> str:
-    """One row a recipe; where answers were measured, one row a figure."""
-    names = list(dict.fromkeys(n for of in figures.values() for n in of if not n.endswith(_BESIDE)))
-    cells = {title: [_cell(of, n) for n in names] for title, of in figures.items()}
-    rows = [["recipe", *names], *([title, *column] for title, column in cells.items())]
-    if not any(f"{n}_low" in of for of in figures.values() for n in names):
-        return _aligned(rows, least=15)
-    return _aligned([list(column) for column in zip(*rows, strict=True)], least=0)
-
-
-_BESIDE = ("_low", "_high", "_questions")
-
-
-def _aligned(rows: list[list[str]], least: int) -> str:
-    """Rows of cells as lines: the first column to the left, the others, of `least` characters, to the right."""
+    # One row a recipe; where answers were measured, one row a figure.
+    beside = ("_low", "_high", "_questions")
+    names = list(dict.fromkeys(n for of in figures.values() for n in of if not n.endswith(beside)))
+    rows, least = [["recipe", *names], *([title, *(cell(of, n) for n in names)] for title, of in figures.items())], 15
+    if any(f"{n}_low" in of for of in figures.values() for n in names):
+        rows, least = [list(column) for column in zip(*rows, strict=True)], 0
     widths = [max(least if n else 10, *map(len, column)) for n, column in enumerate(zip(*rows, strict=True))]
-    lines = ([c.rjust(w) if n else c.ljust(w) for n, (c, w) in enumerate(zip(r, widths, strict=True))] for r in rows)
-    return "\n".join("  ".join(line) for line in lines)
-
-
-def _cell(of: dict[str, float], name: str) -> str:
-    """A figure with its interval, where it has one."""
-    if name not in of:
-        return "-"
-    interval = f" [{of[f'{name}_low']:.3g}, {of[f'{name}_high']:.3g}]" if f"{name}_low" in of else ""
-    return f"{of[name]:.4g}{interval}"
+    for row in rows:
+        cells = [c.rjust(w) if n else c.ljust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True))]
+        typer.echo("  ".join(cells))
 
 
 @app.command(
@@ -222,8 +197,7 @@ def _tell_plan(results: Any, as_json: bool) -> None:
 
 
 def _report(results: Any, as_json: bool) -> None:
-    from quern.pipelines.evaluation.sweep.report import write_markdown
-    from quern.pipelines.evaluation.sweep.tables import rows, write_tables
+    from quern.pipelines.evaluation.sweep.tables import rows, write_markdown, write_tables
 
     figures = rows(results)
     page = write_markdown(results, figures)
@@ -292,3 +266,81 @@ def convert(
 
     counts = run_conversion(files, out)
     print_json(counts) if as_json else typer.echo(" ".join(f"{name}={count}" for name, count in counts.items()))
+
+
+@app.command(
+    epilog="Examples:  quern judge answers/answers.jsonl --out judged/    "
+    "quern judge answers.jsonl --questions questions.jsonl --judges gold,comprehensiveness --out judged/    "
+    "quern judge bridge.jsonl --against dense.jsonl --out judged/    "
+    "quern judge answers.jsonl --out judged/ --people pairs.jsonl --set generator.kind=openai "
+    "--set generator.url=http://localhost:8000/v1 --set generator.model=NAME    "
+    "cat answers.jsonl | quern judge - --out judged/"
+)
+def judge(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="JSONL with question, answer and expected, or as `quern answer` writes it; - for stdin.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Directory for judgements.jsonl and index.html.")],
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="OTHER", help="Answers to the same questions, by query_id: which of two is preferred."),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="QUESTIONS", help="Gold answers, by query_id, else by question.")
+    ] = None,
+    judges: Annotated[
+        str | None, typer.Option(help="Judges, separated by commas, of {judges}; by default all that can judge.")
+    ] = None,
+    people: Annotated[
+        Path | None, typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first.")
+    ] = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    anew: cli.Anew = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Judge answers; beside each figure stands how far people agree with its judge.
+
+    Judges: gold (0 or 1 by the gold answer), nine criteria and citation (ten points each), and with --against which of
+    two answers is preferred (from -2 to 2, asked in both orders). By a model with --set generator.kind=...; without one
+    by rule, and judges without a rule are left out. Replies of a model are kept in the directory; to resume a stopped
+    run, run the same command again.
+    """
+    from quern.jobs.tasks.runner import Reasoner
+    from quern.pipelines.answers.files import RejectFile
+    from quern.pipelines.judging.judges import OPINIONS, find_judges, identity
+    from quern.pipelines.judging.people import measured, read_people
+    from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
+    from quern.pipelines.judging.run import judge_answers
+    from quern.pipelines.judging.views import as_tree, render, write_page
+
+    generator = load_settings(settings, override).generator
+    model, by = generator.kind != "rules", identity(generator)
+    chosen = find_judges(judges, pairs=against is not None, model=model)
+    file = AnswerFile(answers, Gold.read(questions))
+    file.check()
+    others = None if against is None else read_others(against)
+    theirs = None if people is None else read_people(people)
+    out.mkdir(parents=True, exist_ok=True)
+    with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
+        found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        rows = cli.counted("judge", file.answers(rejects.write), file.size)
+        opinions = () if model or judges else OPINIONS
+        report = judge_answers(rows, chosen, reasoner, by, found, out, others, opinions)
+    facts: dict[str, object] = {
+        "judged by": by,
+        **({"against": against.name} if against else {}),
+        **({"gold answers of": questions.name} if questions else {}),
+    }
+    title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
+    write_page(report, out / "index.html", title=title, facts=facts)
+    if as_json:
+        print_json({**as_tree(report), "rejected": dict(sorted(file.rejected.items())), "out": str(out)})
+        return
+    typer.echo(render(report))
+    cli.tell_rejected(file.rejected, "answer", out)
+    typer.echo(f"report: {out / 'index.html'}")

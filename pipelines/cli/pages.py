@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.chatter import chatter_to
-from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, open_warehouse, overriding, print_json
+from quern.pipelines.cli.common import chatter_to, completing, load_settings, open_warehouse, overriding, print_json
 from quern.schemas.addresses import page_source
 from quern.schemas.words.lines import one_line
 
@@ -178,10 +176,7 @@ def ingest(
         from quern.pipelines.inspect.reading import plan_ingest
 
         planned = plan_ingest(sources, warehouse, loaded.ingest, lenient=sync and yes)
-        if as_json:
-            print_json({"dry_run": True, **asdict(planned)})
-        else:
-            _tell_ingest_plan(planned)
+        print_json({"dry_run": True, **asdict(planned)}) if as_json else _tell_ingest_plan(planned)
         return
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import IngestError, find_inputs

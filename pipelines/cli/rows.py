@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated
 
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
+from quern.pipelines.cli.common import completing, load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line, plain
-
-if TYPE_CHECKING:
-    from quern.indexes.catalog import Manifest
-    from quern.schemas.differences import SnapshotDifference
 
 app = cli.new_app("")
 
@@ -28,17 +23,12 @@ def graph(
     as_json: cli.AsJson = False,
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities."""
-    from quern.pipelines.inspect.graph.structure import describe_graph
+    from quern.pipelines.inspect.graph import describe_graph
 
     figures = describe_graph(open_warehouse(warehouse).snapshot(snapshot), hubs).figures
     if as_json:
         print_json(figures)
         return
-    for line in _graph_lines(figures):
-        typer.echo(plain(line))
-
-
-def _graph_lines(figures: dict[str, Any]) -> list[str]:
     lines = ["  ".join(f"{name} {figures[name]:,}" for name in ("nodes", "chunks", "documents"))]
     kinds = figures["kinds"]
     lines += ["", f"{'edges':<22}" + "".join(f"{kind:>17}" for kind in kinds)]
@@ -50,7 +40,8 @@ def _graph_lines(figures: dict[str, Any]) -> list[str]:
     lines += [f"{c['chunks']:>6,} chunks: {'; '.join(c['titles'])}" for c in found["largest"]]
     lines += ["", "hubs: nodes that most edges lead to"]
     lines += [f"{h['in_degree']:>6,} {h['query_id']}: {h['text']}" for h in figures["hubs"]]
-    return lines
+    for line in lines:
+        typer.echo(plain(line))
 
 
 def _number(value: float) -> str:
@@ -98,24 +89,16 @@ def show(
         print_json({"entities": found} if kind == ENTITY else found[0])
         return
     for one in found:
-        _print_row(one)
-
-
-def _print_row(found: Mapping[str, Mapping[str, Any]]) -> None:
-    """A row as a person reads it: its columns, what it came from, what it led to."""
-    for part in ("row", "from", "to"):
-        typer.echo(f"{part}:")
-        for name, value in found[part].items():
-            for shown in (value or ["none"]) if isinstance(value, list) else [value]:
-                typer.echo(f"  {name}: {plain(_fact_line(shown) if name == 'facts' else str(shown))}")
-
-
-def _fact_line(fact: Any) -> str:
-    """A fact in a line: `Tollen Bridge | Crosses | River Sarn (3 March 2024, https://...)`."""
-    if not isinstance(fact, Mapping):
-        return str(fact)
-    said = " | ".join(fact[name] for name in ("subject", "relation", "object"))
-    return f"{said}  ({fact['date'] or 'no date'}, {fact['source']})"
+        # A row as a person reads it: its columns, what it came from, what it led to.
+        for part in ("row", "from", "to"):
+            typer.echo(f"{part}:")
+            for name, value in one[part].items():
+                for shown in (value or ["none"]) if isinstance(value, list) else [value]:
+                    text = str(shown)
+                    if name == "facts" and isinstance(shown, Mapping):
+                        said = " | ".join(shown[part_of] for part_of in ("subject", "relation", "object"))
+                        text = f"{said}  ({shown['date'] or 'no date'}, {shown['source']})"
+                    typer.echo(f"  {name}: {plain(text)}")
 
 
 @app.command(
@@ -148,31 +131,26 @@ def diff(
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
-    _print_difference(found, set(table or ("documents",)))
-
-
-def _print_difference(found: SnapshotDifference, named: set[str]) -> None:
-
-    marks = {"added": "+", "changed": "~", "removed": "-"}
+    marks, named = {"added": "+", "changed": "~", "removed": "-"}, set(table or ("documents",))
     typer.echo(f"{found.before} -> {found.after}")
     typer.echo(f"{'table':<12}{'before':>12}{'after':>12}{'added':>10}{'changed':>10}{'removed':>10}")
-    for name, table in found.tables.items():
-        counts = table.changes
+    for name, of in found.tables.items():
+        counts = of.changes
         changes = [f"{n:,}" if n else "." for n in (counts.added, counts.changed, counts.removed)]
         cells = "".join(f"{text:>10}" for text in changes)
-        typer.echo(f"{name:<12}{table.rows_before:>12,}{table.rows_after:>12,}{cells}")
-    for name, table in found.tables.items():
-        if name not in named or not table.rows:
+        typer.echo(f"{name:<12}{of.rows_before:>12,}{of.rows_after:>12,}{cells}")
+    for name, of in found.tables.items():
+        if name not in named or not of.rows:
             continue
         typer.echo(f"\n{name}")
-        for row in table.rows:
+        for row in of.rows:
             key = " ".join(str(part) for part in row.key.values())
             if row.title is not None or row.url is not None:
                 key = f"{row.title or '(no title)'}  {row.url or key}"
             columns = f"  ({', '.join(row.columns)})" if row.columns else ""
             typer.echo(one_line(f"{marks[row.change]} {key}{columns}"))
-        counts = table.changes
-        if left := counts.added + counts.changed + counts.removed - len(table.rows):
+        counts = of.changes
+        if left := counts.added + counts.changed + counts.removed - len(of.rows):
             typer.echo(f"... and {left:,} more; --limit 0 names all")
 
 
@@ -203,41 +181,32 @@ def rejects(
     counted = summary(opened, wanted)
     found = rows(opened, wanted, limit)
     if as_json:
-        _print_rejects_as_json(getattr(opened, "manifest", None), counted, found)
+        # One object, its rows written as they are read.
+        manifest = getattr(opened, "manifest", None)
+        head = json.dumps({"snapshot": manifest and manifest.build_id, "summary": counted}, ensure_ascii=False)
+        typer.echo(head[:-1] + ', "rows": [', nl=False)
+        for number, row in enumerate(found):
+            typer.echo(("," if number else "") + "\n" + json.dumps(row, ensure_ascii=False), nl=False)
+        typer.echo("\n]}")
     elif counted:
         if isinstance(opened, PageStore):
             typer.echo("nothing was built yet; the page store left out\n")
-        _print_rejects(counted, found, limit)
+        from quern.schemas.tables import NO_LOSS
+
+        typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
+        for row in counted:
+            share = "" if row["share"] is None else f"{row['share']:.2%}"
+            kept = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
+            typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{kept}")
+        typer.echo("")
+        shown = 0
+        for row in found:
+            typer.echo(one_line(f"{row['job']}: {row['reason']}: {row['key']}: {row['detail']}"))
+            shown += 1
+        if (left := sum(row["count"] for row in counted) - shown) and limit:
+            typer.echo(f"... and {left:,} more; --limit 0 shows all")
     else:
         typer.echo(f"{name_of(opened)} has no reject {wanted}".rstrip() + f"; {there_are(opened)}")
-
-
-def _print_rejects(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:
-    from quern.schemas.tables import NO_LOSS
-
-    typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
-    for row in counted:
-        share = "" if row["share"] is None else f"{row['share']:.2%}"
-        kept = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
-        typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{kept}")
-    typer.echo("")
-    shown = 0
-    for row in found:
-        typer.echo(one_line(f"{row['job']}: {row['reason']}: {row['key']}: {row['detail']}"))
-        shown += 1
-    if (left := sum(row["count"] for row in counted) - shown) and limit:
-        typer.echo(f"... and {left:,} more; --limit 0 shows all")
-
-
-def _print_rejects_as_json(
-    manifest: Manifest | None, counted: list[dict[str, Any]], found: Iterable[dict[str, str]]
-) -> None:
-    """One object, its rows written as they are read."""
-    head = json.dumps({"snapshot": manifest and manifest.build_id, "summary": counted}, ensure_ascii=False)
-    typer.echo(head[:-1] + ', "rows": [', nl=False)
-    for number, row in enumerate(found):
-        typer.echo(("," if number else "") + "\n" + json.dumps(row, ensure_ascii=False), nl=False)
-    typer.echo("\n]}")
 
 
 @app.command(epilog="Examples:  quern settings    quern settings --set link.k=2 --json")

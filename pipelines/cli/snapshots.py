@@ -1,7 +1,8 @@
-"""What a warehouse keeps: its snapshots, audited and verified, and the space that nothing needs any more."""
+"""What a warehouse keeps: its snapshots, audited, verified and exported, and the space that nothing needs any more."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,13 +10,12 @@ import typer
 
 from quern.indexes.checksums import DamagedError
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.chatter import chatter_to
-from quern.pipelines.cli.choices import completing
-from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
+from quern.pipelines.cli.common import chatter_to, completing, load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line
 
 if TYPE_CHECKING:
     from quern.pipelines.vacuum import Vacuumed
+
 
 app = cli.new_app("")
 snapshots = cli.new_app("What is published in a warehouse.")
@@ -44,14 +44,14 @@ def audit(
 
     Exit code 0 when no critical expectation fails, 1 when one does, 2 for a mistake.
     """
-    from quern.pipelines.audit.audit import audit_snapshot
+    from quern.pipelines.audit import audit_snapshot
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
     overrides = [*(override or []), *([f"audit.engine={engine}"] if engine else [])]
     loaded = load_settings(settings, overrides, opened.manifest.known_settings())
     with chatter_to(opened.warehouse.logs / "engines.log"):
         audited = audit_snapshot(opened, loaded)
-    from quern.pipelines.audit.data_docs import counts
+    from quern.pipelines.audit import counts
 
     found = {
         "snapshot": opened.manifest.build_id,
@@ -272,3 +272,50 @@ def prune_snapshots(
     catalog = open_warehouse(warehouse)
     keep = keep or (catalog.manifest().known_settings().audit.keep_snapshots if catalog.current_id() else 1)
     _print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)
+
+
+@app.command(
+    epilog="Examples:  quern export --to elasticsearch --url http://127.0.0.1:9200 -w WH    "
+    "quern export --to opensearch --url https://search.example:9200 -w WH --keep 3    "
+    "quern export --to elasticsearch --url http://127.0.0.1:9200 -w WH --rollback"
+)
+def export(
+    to: Annotated[
+        str, typer.Option(help="{search_servers} (elasticsearch.kind).", autocompletion=completing("search_servers"))
+    ],
+    warehouse: cli.Warehouse,
+    url: Annotated[str | None, typer.Option(help="Address of the server (elasticsearch.url).")] = None,
+    table: Annotated[str, typer.Option(help="{exported}.", autocompletion=completing("exported"))] = "chunks",
+    index: Annotated[str | None, typer.Option(help="Alias to publish as; default quern-TABLE.")] = None,
+    snapshot: cli.Snapshot = None,
+    keep: Annotated[int, typer.Option(min=0, help="Earlier indexes that stay on the server.")] = 1,
+    rollback: Annotated[
+        bool, typer.Option("--rollback", help="Lead the alias back to the index before; export nothing.")
+    ] = False,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Publish a table on an Elasticsearch or OpenSearch server; sends what differs from the last export.
+
+    An interrupted export goes on when the same command is run again. Credentials: ELASTICSEARCH_API_KEY, or
+    ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; of OpenSearch OPENSEARCH_USER and OPENSEARCH_PASSWORD.
+    """
+    from quern.indexes.served.search_server import SearchServer
+    from quern.pipelines import export as exporting
+
+    catalog = open_warehouse(warehouse)
+    opened = catalog.snapshot(snapshot)
+    said = {"kind": to, "url": url, "index": index or f"quern-{table}"}
+    chosen = [*(override or []), *(f"elasticsearch.{name}={value}" for name, value in said.items() if value)]
+    loaded = cli.load_settings(settings, chosen, opened.manifest.known_settings()).elasticsearch
+    with SearchServer(loaded) as server:
+        if rollback:
+            done = exporting.rollback(server, loaded.index)
+        else:
+            done = exporting.export(catalog, opened, table, server, loaded.index, keep)
+    if as_json:
+        cli.print_json(asdict(done))
+        return
+    for line in exporting.summary(done):
+        typer.echo(line)

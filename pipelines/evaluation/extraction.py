@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +40,13 @@ def evaluate_extraction(folder: Path, settings: CleanSettings | None = None) -> 
         ExtractionError: The folder does not hold that.
     """
     gold = gold_pages(folder)
-    texts = dict(_texts(folder, gold, Clean(settings or CleanSettings())))
+    job, keys = Clean(settings or CleanSettings()), list(gold)
+    texts: dict[str, str] = {}  # Main text of each page of which the job makes a document.
+    for start in range(0, len(keys), 16):
+        some = keys[start : start + 16]
+        cleaned = job.apply(page_batch(folder, gold, some))
+        made = zip(cleaned.parents, cleaned.rows.column("text").to_pylist(), strict=True)
+        texts |= {some[int(parent)]: text for parent, text in made}
     counts = np.array(
         [_counts(page["articleBody"], texts.get(key, "")) for key, page in gold.items()], dtype=np.float64
     )
@@ -96,16 +102,6 @@ def page_batch(folder: Path, gold: Mapping[str, Mapping[str, str]], keys: list[s
     common = {"content_type": "text/html", "charset": None}
     rows = [{"url": gold[key]["url"], "body": page_body(folder, key)} | common for key in keys]
     return pa.RecordBatch.from_pylist(rows, schema=schema)
-
-
-def _texts(folder: Path, gold: Mapping[str, Mapping[str, str]], job: Clean) -> Iterator[tuple[str, str]]:
-    """(id, main text) of each page of which the job makes a document."""
-    keys = list(gold)
-    for start in range(0, len(keys), 16):
-        some = keys[start : start + 16]
-        found = job.apply(page_batch(folder, gold, some))
-        for parent, text in zip(found.parents, found.rows.column("text").to_pylist(), strict=True):
-            yield some[int(parent)], text
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:

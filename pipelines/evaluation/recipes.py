@@ -10,7 +10,7 @@ from pathlib import Path
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.evaluation import retrieval
 from quern.pipelines.evaluation.alce.citations import Entails, entails_by
-from quern.pipelines.evaluation.answers.measure import figures, figures_by_type, is_measured, judged
+from quern.pipelines.evaluation.answers import figures, figures_by_type, is_measured, judged
 from quern.pipelines.evaluation.bootstrap import flat
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Recipe
@@ -33,7 +33,7 @@ def evaluate(
     trec: Path | None = None,
     grades: retrieval.Grades | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Figures of retrieval per recipe (`retrieval.evaluate`), and of answers (`answers.measure.FIGURES`).
+    """Figures of retrieval per recipe (`retrieval.evaluate`), and of answers (`answers.FIGURES`).
 
     A figure of answers has its 95 % interval as `FIGURE_low` and `FIGURE_high`, and the number of questions that it is
     taken over as `FIGURE_questions`.

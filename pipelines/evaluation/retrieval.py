@@ -1,12 +1,13 @@
 """Evaluation of recipes against gold evidence documents: Recall@k, all-evidence@k, MRR; of graded evidence nDCG@k.
 
-A document's score is that of its best chunk. Figures are macro averages over the questions that have evidence.
+Questions name their evidence by the id of a document or by the address of its page. A document's score is that of its
+best chunk. Figures are macro averages over the questions that have evidence.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import ir_measures
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from quern.pipelines.evaluation.gold import GoldDocuments, gold_documents
+from quern.indexes.catalog import Snapshot
+from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import selected
@@ -185,3 +188,110 @@ def run_metrics(
         found[str(metric.measure)][metric.query_id] = metric.value
     values = {n: np.array(list(found[str(measure)].values()), dtype=np.float64) for n, measure in parsed.items()}
     return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}
+
+
+@dataclass(frozen=True)
+class ComparedRecipe:
+    """A figure of a recipe, and how far it is above the baseline's."""
+
+    recipe: str
+    figure: str  # `recall@k`, `all_evidence@k` or `mrr`.
+    questions: int  # That it is a mean over.
+    value: float  # The mean, with its 95 % interval from `low` to `high`.
+    low: float
+    high: float
+    difference: float  # Of the mean to that of the baseline, paired, with its 95 % interval; 0 for the baseline itself.
+    difference_low: float
+    difference_high: float
+    better: int  # Questions that it does better on than the baseline.
+    worse: int  # Questions that it does worse on.
+    certain: bool  # Whether the interval of the difference leaves out 0.
+
+
+def compared(
+    searcher: Searcher, questions: Sequence[Question], recipes: Sequence[Recipe], ks: Sequence[int]
+) -> list[ComparedRecipe]:
+    """Figures of each recipe against those of the first, over the questions that have evidence.
+
+    Intervals are percentiles of a bootstrap over questions (see `.bootstrap`); what is drawn is the same for all
+    recipes, so differences are paired.
+
+    Raises:
+        EvaluationError: No question has evidence, or none of it is in the snapshot.
+    """
+    gold = gold_of(searcher, questions)
+    batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
+    named = metric_names(ks)
+    found = [run_metrics(recipe_run(batch, recipe, gold, ks), gold, [*named.values()]) for recipe in recipes]
+    rows = []
+    for figure, metric in named.items():
+        values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
+        above = values - values[:, :1]
+        told = intervals(np.hstack([values, above]), 10_000, 0.95, SEED)
+        ends = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
+        for n, (recipe, (value, low, high), (difference, least, most)) in enumerate(zip(recipes, *ends, strict=True)):
+            better, worse = int((above[:, n] > 0).sum()), int((above[:, n] < 0).sum())
+            certain = least > 0 or most < 0
+            mean = (len(values), value, low, high)
+            rows.append(ComparedRecipe(recipe.name, figure, *mean, difference, least, most, better, worse, certain))
+    return rows
+
+
+@dataclass(frozen=True)
+class GoldDocuments:
+    """The documents that questions name; one that is a duplicate is replaced by the document kept for it.
+
+    Only the kept copy is searched; to find it is to find the evidence.
+    """
+
+    # Ids of each question's evidence; an address that no document has stands for itself, and is missed.
+    evidence: list[list[str]]
+    accepted: list[frozenset[str]]  # Ids that are right to cite: the evidence, and what `also_urls` names.
+    # Where several documents have one address, each of them to the first: any one is the page.
+    first_of_page: Mapping[str, str]
+    kept: Mapping[str, str]  # Documents that are duplicates, each with the one that was kept for it.
+
+
+def gold_documents(snapshot: Snapshot, questions: Sequence[Question]) -> GoldDocuments:
+    """The documents that `questions` name."""
+    # The documents of `ids` that are duplicates, each with the one that was kept for it.
+    ids = {d for q in questions for d in q.evidence_doc_ids}
+    wanted = pa.array(sorted(ids), pa.string())
+    rows = _documents(snapshot, lambda b: pc.and_(pc.is_in(b["doc_id"], wanted), pc.is_valid(b["duplicate_of"])))
+    keeper = {row["doc_id"]: row["duplicate_of"] for row in rows} if ids else {}
+    # The documents of each address, an address that none has standing for itself.
+    urls = {u for q in questions for u in (*q.evidence_urls, *q.also_urls)}
+    found: dict[str, list[str]] = {url: [] for url in urls}
+    wanted = pa.array(sorted(urls), pa.string())
+    for row in _documents(snapshot, lambda b: pc.is_in(b["url"], wanted)) if urls else ():
+        found[row["url"]].append(row["duplicate_of"] or row["doc_id"])
+    if missing := [url for url, ids in found.items() if not ids]:
+        same: dict[bytes, list[str]] = {_page_key(url): [] for url in missing}
+        for row in _documents(snapshot, lambda b: pc.is_valid(b["url"])):
+            same.get(_page_key(row["url"]), []).append(row["duplicate_of"] or row["doc_id"])
+        found |= {url: same[_page_key(url)] for url in missing}
+    pages = {url: list(dict.fromkeys(ids)) or [url] for url, ids in found.items()}
+    evidence = [
+        list(dict.fromkeys([*(keeper.get(d, d) for d in q.evidence_doc_ids), *(pages[u][0] for u in q.evidence_urls)]))
+        for q in questions
+    ]
+    accepted = [
+        frozenset([*ids, *(d for u in (*q.evidence_urls, *q.also_urls) for d in pages[u])])
+        for q, ids in zip(questions, evidence, strict=True)
+    ]
+    return GoldDocuments(evidence, accepted, {d: ids[0] for ids in pages.values() for d in ids}, keeper)
+
+
+def _documents(snapshot: Snapshot, which: Callable[[pa.RecordBatch], pa.Array]) -> Iterator[dict[str, str]]:
+    for batch in snapshot.table("documents").batches(["doc_id", "url", "duplicate_of"]):
+        yield from batch.filter(which(batch)).to_pylist()
+
+
+def _page_key(url: str) -> bytes:
+    """What all ways to write the address of one page share."""
+    from quern.jobs.crawl.urls import BadAddressError, parse_address  # Scrapy takes a second to import.
+
+    try:
+        return parse_address(url).key
+    except BadAddressError:
+        return url.encode("utf-8", "surrogatepass")

@@ -26,48 +26,40 @@ def entities_named(snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
             f"snapshot {snapshot.manifest.build_id} has no table entities: it was built before there was one"
         )
     key = name_key(name)
-    called = [row["entity_id"] for row in _names(snapshot) if row["entity_id"] == name or key in _keys(row)]
+    called = [
+        row["entity_id"]
+        for row in _names(snapshot)
+        if row["entity_id"] == name or key in map(name_key, (row["name"], *row["forms"]))
+    ]
     if not called:
-        raise NotInSnapshotError(_nobody(snapshot, name))
+        # That there is no such entity, and which names are like it: that have a word of it, or nearly its letters.
+        forms = {form.lower(): row["name"] for row in _names(snapshot) for form in row["forms"]}
+        words = set(name_key(name).split())
+        near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), 5, 0.6)]
+        sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]
+        likely = list(dict.fromkeys([*near, *sharing]))[:5]
+        hint = f"; did you mean {', '.join(likely)}?" if likely else ""
+        raise NotInSnapshotError(f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}")
     found = snapshot.stage(ENTITIES.name).lookup("entity_id", called, list(_COLUMNS)).to_pylist()
     found.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))
-    return [_shown(snapshot, row) for row in found]
+    shown = []
+    for row in found:
+        triplets = snapshot.stage("triplets").lookup("triplet_id", row["facts"]).to_pylist()
+        by_id = {triplet["triplet_id"]: triplet for triplet in triplets}
+        columns = ["doc_id", "title", "url", "utc_offset"]
+        documents = snapshot.stage("documents").lookup("doc_id", row["documents"], columns).to_pylist()
+        pages = {page["doc_id"]: page for page in documents}
+        named = [f"{pages[doc]['title'] or doc} ({pages[doc]['url'] or doc})" for doc in row["documents"]]
+        facts = list(_facts([by_id[fact] for fact in row["facts"]], pages))
+        own = {column: row[column] for column in ("name", "apart", "kind", "forms", "fact_count")}
+        shown.append({"row": own, "from": {"documents": named}, "to": {"facts": facts}})
+    return shown
 
 
 def _names(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     """The names of all entities, without what is stated of them: of a name on every page that is long."""
     for batch in snapshot.stage(ENTITIES.name).batches(["entity_id", "name", "forms"]):
         yield from batch.to_pylist()
-
-
-def _keys(row: Mapping[str, Any]) -> Iterator[str]:
-    return map(name_key, (row["name"], *row["forms"]))
-
-
-def _nobody(snapshot: Snapshot, name: str) -> str:
-    """That there is no such entity, and which names are like it: that have a word of it, or nearly its letters."""
-    forms = {form.lower(): row["name"] for row in _names(snapshot) for form in row["forms"]}
-    words = set(name_key(name).split())
-    near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), 5, 0.6)]
-    sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]
-    likely = list(dict.fromkeys([*near, *sharing]))[:5]
-    hint = f"; did you mean {', '.join(likely)}?" if likely else ""
-    return f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}"
-
-
-def _shown(snapshot: Snapshot, row: dict[str, Any]) -> dict[str, Any]:
-    triplets = snapshot.stage("triplets").lookup("triplet_id", row["facts"]).to_pylist()
-    by_id = {triplet["triplet_id"]: triplet for triplet in triplets}
-    documents = snapshot.stage("documents").lookup("doc_id", row["documents"], ["doc_id", "title", "url", "utc_offset"])
-    pages = {page["doc_id"]: page for page in documents.to_pylist()}
-    told = {name: row[name] for name in ("name", "apart", "kind", "forms", "fact_count")}
-    return {
-        "row": told,
-        "from": {
-            "documents": [f"{pages[doc]['title'] or doc} ({pages[doc]['url'] or doc})" for doc in row["documents"]]
-        },
-        "to": {"facts": list(_facts([by_id[fact] for fact in row["facts"]], pages))},
-    }
 
 
 def _facts(triplets: Iterable[Mapping[str, Any]], pages: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

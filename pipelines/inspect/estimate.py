@@ -90,34 +90,31 @@ def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settin
         for step in steps:
             tables |= run_step(step, settings, tables, run).stages
         run.engines.release("spark")
-        return _estimated(originals(tables["documents"]).rows, tables["bare_chunks"], run, settings, sample)
-
-
-def _estimated(documents: int, cut: Stage, run: Run, settings: Settings, sample: int) -> Estimate:
-    rules = Doc2Query(settings.doc2query, GeneratorSettings(), settings.normalise)
-    # At most `sample` chunks, the same for the same table.
-    rng = np.random.default_rng(20_250_921)
-    chosen = np.zeros(cut.rows, dtype=np.bool_)
-    chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
-    chunks: list[dict[str, Any]] = []
-    at = 0
-    for batch in cut.batches(rules.reads):
-        picks = np.flatnonzero(chosen[at : at + batch.num_rows])
-        chunks += batch.take(pa.array(picks)).to_pylist()
-        at += batch.num_rows
-    tokenizer = load_tokenizer(read_model(settings.embed.model))
-    task, inputs = rules.task, rules.inputs(chunks)
-    started = time.monotonic()
-    written = [task.rule(given) for given in inputs]
-    seconds = time.monotonic() - started
-    prompt = _mean_tokens(tokenizer, [task.render(given) for given in inputs])
-    output = _mean_tokens(tokenizer, [pairs.model_dump_json() for pairs in written])
-    output = min(output, settings.generator.max_tokens)
-    to_do = _missing(rules, cut, run)
-    hours = to_do * seconds / max(len(chunks), 1) / core_count(settings.engine) / 3600
-    costs = [Cost("rules", to_do, 0, 0, cost=0.0, hours=hours)]
-    costs += [_of_model(kind, cut, run, settings, prompt, output) for kind in ("openai", "vllm")]
-    return Estimate(documents, cut.rows, len(chunks), prompt, output, costs)
+        cut = tables["bare_chunks"]
+        rules = Doc2Query(settings.doc2query, GeneratorSettings(), settings.normalise)
+        # At most `sample` chunks, the same for the same table.
+        rng = np.random.default_rng(20_250_921)
+        chosen = np.zeros(cut.rows, dtype=np.bool_)
+        chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
+        chunks: list[dict[str, Any]] = []
+        at = 0
+        for batch in cut.batches(rules.reads):
+            picks = np.flatnonzero(chosen[at : at + batch.num_rows])
+            chunks += batch.take(pa.array(picks)).to_pylist()
+            at += batch.num_rows
+        tokenizer = load_tokenizer(read_model(settings.embed.model))
+        task, inputs = rules.task, rules.inputs(chunks)
+        started = time.monotonic()
+        written = [task.rule(given) for given in inputs]
+        seconds = time.monotonic() - started
+        prompt = _mean_tokens(tokenizer, [task.render(given) for given in inputs])
+        output = _mean_tokens(tokenizer, [pairs.model_dump_json() for pairs in written])
+        output = min(output, settings.generator.max_tokens)
+        to_do = _missing(rules, cut, run)
+        hours = to_do * seconds / max(len(chunks), 1) / core_count(settings.engine) / 3600
+        costs = [Cost("rules", to_do, 0, 0, cost=0.0, hours=hours)]
+        costs += [_of_model(kind, cut, run, settings, prompt, output) for kind in ("openai", "vllm")]
+        return Estimate(originals(tables["documents"]).rows, cut.rows, len(chunks), prompt, output, costs)
 
 
 def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float, output: float) -> Cost:

@@ -139,6 +139,11 @@ class _Walk:
         to_do = exact and isinstance(job, Job)  # What the memo lacks is counted, even where it cannot be made.
         compute = None if work.compute is None else round(work.compute)
         removed, most = self._removed(step, work), self.settings.engine.file_rows
+        # By the build that computed most rows of the step, the newest of those. A step that had nothing to compute yet
+        # takes what it took to see that, at least.
+        seconds, busy = 0.0 if compute == 0 else None, busiest(self.history, "name").get(step.name)
+        if compute and busy:
+            seconds = round(compute * busy.seconds / busy.computed if busy.computed else busy.seconds, 1)
         return PlannedStep(
             name=step.name,
             upstream=tuple(maker.name for maker in makers(self.steps, step.reads)),
@@ -151,7 +156,7 @@ class _Walk:
             reuse=None if work.rows is None or compute is None else max(0, round(work.rows) - compute),
             exact=known or to_do,
             why=self._why(step, job, compute, removed, "" if exact else "~"),
-            seconds=self._seconds(step, compute),
+            seconds=seconds,
             files=max(1, -(-round(work.rows or 0) // most)) if job.in_files else 1,
             removed=removed,
         )
@@ -180,7 +185,8 @@ class _Walk:
         record, given = self._record(step), self.tables[step.reads[0]]
         if record is None or given.rows is None or given.fresh is None:
             return _Work(None, None, {name: _Table(None, None, None) for name in step.makes})
-        share = record.rows_in / max(1, self._rows_before(step.reads[0]))
+        before = next((self._record(maker) for maker in makers(self.steps, step.reads[:1])), None)
+        share = record.rows_in / max(1, before.rows.get(step.reads[0], 0) if before else 0)
         rows, fresh = given.rows * share, given.fresh * share
         anew = record.fingerprint != job.fingerprint() or not job.reuses
         same = record.fingerprint == job.fingerprint()
@@ -212,15 +218,12 @@ class _Walk:
         record = self._record(step)
         if record is None:
             return 0
-        before, rows = (record.rows_in, work.rows) if step.reads else (sum(record.rows.values()), _rows_of(work.made))
+        if step.reads:
+            before, rows = record.rows_in, work.rows
+        else:
+            before, known = sum(record.rows.values()), [table.rows for table in work.made.values()]
+            rows = None if None in known else sum(row for row in known if row is not None)
         return 0 if rows is None else max(0, before - round(rows))
-
-    def _rows_before(self, table: str) -> int:
-        """Rows of a table in the last build."""
-        for step in makers(self.steps, (table,)):
-            record = self._record(step)
-            return record.rows.get(table, 0) if record else 0
-        return 0
 
     def _why(self, step: Step, job: Contract, compute: int | None, removed: int, about: str) -> str:
         record = self._record(step)
@@ -236,24 +239,6 @@ class _Walk:
             why = "new input" if compute and not (removed and not job.reuses) else ""
         gone = f"{about}{removed:,} removed" if removed else ""
         return "; ".join(filter(None, (why, gone))) or _QUIET
-
-    def _seconds(self, step: Step, compute: int | None) -> float | None:
-        """Expected time: by the build that computed most rows of the step, the newest of those.
-
-        A step that had nothing to compute yet takes what it took to see that, at least.
-        """
-        if compute == 0:
-            return 0.0
-        most = busiest(self.history, "name").get(step.name)
-        if compute is None or most is None:
-            return None
-        return round(compute * most.seconds / most.computed if most.computed else most.seconds, 1)
-
-
-def _rows_of(made: Mapping[str, _Table]) -> float | None:
-    """Rows of tables; None where they are not known."""
-    rows = [table.rows for table in made.values()]
-    return None if None in rows else sum(row for row in rows if row is not None)
 
 
 def _lacking(job: Job, source: Source, run: Run) -> int:

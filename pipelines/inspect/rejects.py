@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.page_store import PageStore
-from quern.pipelines.audit.audit import reject_shares, rows_in
+from quern.pipelines.audit import reject_shares, rows_in
 from quern.pipelines.pages.store import page_store
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import NO_LOSS, WARNINGS
@@ -84,7 +84,11 @@ def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
     jobs = {str(job["job"]) for job in reports} | {job for job, _ in every} | ({_INGEST} if stored else set())
     if wanted.job and wanted.job not in jobs:
         raise RejectsError(f"{name_of(source)}: {no_such('job', wanted.job, sorted(jobs))}")
-    given = rows_in(reports, every, _pages(source))
+    if isinstance(source, PageStore):
+        pages = sum(claim.pages for part in source.parts() for claim in part.live)  # A capture each.
+    else:
+        pages = source.manifest.tables["pages"].rows
+    given = rows_in(reports, every, pages)
     shares = reject_shares(given, every, counted)
     found = sorted(counted.items(), key=lambda kv: (kv[0][1] in NO_LOSS, -kv[1], kv[0]))
     return [
@@ -92,13 +96,6 @@ def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
         | ({"warning": True} if reason in WARNINGS else {})
         for (job, reason), n in found
     ]
-
-
-def _pages(source: Source) -> int:
-    """Pages that were read, a capture each in a page store."""
-    if isinstance(source, PageStore):
-        return sum(claim.pages for part in source.parts() for claim in part.live)
-    return source.manifest.tables["pages"].rows
 
 
 def _batches(source: Source) -> Iterator[pa.RecordBatch]:

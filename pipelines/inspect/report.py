@@ -80,15 +80,34 @@ def write_build_report(builds: Sequence[Build], path: Path, *, warehouse: str) -
     environment = page_environment()
     style = "\n".join(environment.get_template(n).render() for n in ("report.css.j2", "judging.css", "builds.css"))
     published = next((build for build in builds if build.status == "published"), None)
+    left = {table.name: table.rows for table in published.tables} if published else {}
+    # Trends over the builds, oldest first; of those not published only time and memory.
+    oldest_first = builds[::-1]
+
+    def rows(name: str) -> Callable[[Build], float | None]:
+        return lambda build: next((table.rows for table in build.tables if table.name == name), None)
+
+    def size(build: Build) -> float | None:
+        sizes = [table.bytes for table in build.tables if table.bytes is not None]
+        return sum(sizes) if sizes else None
+
+    done = [build for build in oldest_first if build.status == "published"]
     page = environment.get_template("builds.html.j2").render(
         warehouse=warehouse,
         builds=builds,
         rows=[{table.name: table.rows for table in build.tables} for build in builds],
         published=published,
-        funnel=_funnel(published) if published else [],
+        funnel=_bars([(told, f"{left[name]:,}", left[name], "") for name, told in _FUNNEL.items() if name in left]),
         reasons=_reasons(published) if published else [],
         steps=_steps(builds, published) if published else [],
-        charts=_charts(builds[::-1]),
+        charts=[
+            _chart("Seconds", oldest_first, lambda build: build.seconds, _duration),
+            _chart("Peak memory", oldest_first, lambda build: build.peak_memory_bytes or None, _size),
+            _chart("Share of rows reused", done, lambda build: build.reuse, lambda share: f"{share:.1%}"),
+            _chart("Bytes of the tables", done, size, _size),
+            _chart("Documents", done, rows("documents"), lambda n: f"{n:,.0f}"),
+            _chart("Nodes", done, rows("nodes"), lambda n: f"{n:,.0f}"),
+        ],
         size=_size,
         duration=_duration,
         style=Markup(style),  # noqa: S704 - our own file.
@@ -100,11 +119,6 @@ def write_build_report(builds: Sequence[Build], path: Path, *, warehouse: str) -
 def _bars(figures: Sequence[tuple[str, str, float, str]]) -> list[Bar]:
     most = max((figure for _, _, figure, _ in figures), default=0)
     return [Bar(n, value, 100 * figure / most if most else 0, note) for n, value, figure, note in figures]
-
-
-def _funnel(build: Build) -> list[Bar]:
-    rows = {table.name: table.rows for table in build.tables}
-    return _bars([(told, f"{rows[name]:,}", rows[name], "") for name, told in _FUNNEL.items() if name in rows])
 
 
 def _reasons(build: Build) -> list[Bar]:
@@ -126,27 +140,6 @@ def _steps(builds: Sequence[Build], last: Build) -> list[StepLine]:
     times = _bars([(name, _duration(seconds[name]), seconds[name], "") for name in names])
     sizes = _bars([(name, _size(memory[name]), memory[name], "") for name in names])
     return [StepLine(*line) for line in zip(last.steps, times, sizes, strict=True)]
-
-
-def _charts(builds: Sequence[Build]) -> list[Chart]:
-    """Trends over the builds, oldest first; of those not published only time and memory."""
-
-    def rows(name: str) -> Callable[[Build], float | None]:
-        return lambda build: next((table.rows for table in build.tables if table.name == name), None)
-
-    def size(build: Build) -> float | None:
-        sizes = [table.bytes for table in build.tables if table.bytes is not None]
-        return sum(sizes) if sizes else None
-
-    done = [build for build in builds if build.status == "published"]
-    return [
-        _chart("Seconds", builds, lambda build: build.seconds, _duration),
-        _chart("Peak memory", builds, lambda build: build.peak_memory_bytes or None, _size),
-        _chart("Share of rows reused", done, lambda build: build.reuse, lambda share: f"{share:.1%}"),
-        _chart("Bytes of the tables", done, size, _size),
-        _chart("Documents", done, rows("documents"), lambda n: f"{n:,.0f}"),
-        _chart("Nodes", done, rows("nodes"), lambda n: f"{n:,.0f}"),
-    ]
 
 
 def _chart(

@@ -130,14 +130,21 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     if kind == CITATION:
         return _citation(snapshot, key)
     if kind == BUILDS.row:
-        return _build(snapshot, key)
+        # A build, whether its snapshot is kept or not.
+        builds = {build.build_id: build for build in builds_of(snapshot.warehouse)}
+        if key not in builds:
+            raise NotInSnapshotError(no_such("build", key, [*builds]))
+        row = builds[key].model_dump(exclude=set(BUILDS.hidden))
+        return {"row": row, "from": {BUILDS.row: row["parent"]}, "to": {}}
     if kind not in tables:
         raise NotInSnapshotError(no_such("kind of row", kind, [*tables, CITATION, ENTITY, BUILDS.row]))
     table = tables[kind]
     row = _row(snapshot, table, key)
+    # What a row came from: its references to other tables, under what one of their rows is called.
+    others = {column: TABLES[name] for column, name in table.references.items() if name != table.name}
     found = {
         "row": {name: value for name, value in row.items() if name not in table.hidden},
-        "from": _origins(table, row),
+        "from": {other.row: row[column] for column, other in others.items()},
         "to": {name: rows for other in _tables(snapshot) for name, rows in _listed(snapshot, other, table, key)},
     }
     return _with_archive(snapshot, found) if table is PAGES else found
@@ -146,21 +153,6 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
 def _tables(snapshot: Snapshot) -> list[Table]:
     """The tables that a snapshot has, in the order of their making."""
     return [TABLES[name] for name in snapshot.manifest.tables if name in TABLES]
-
-
-def _build(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    """A build, whether its snapshot is kept or not."""
-    builds = {build.build_id: build for build in builds_of(snapshot.warehouse)}
-    if key not in builds:
-        raise NotInSnapshotError(no_such("build", key, [*builds]))
-    row = builds[key].model_dump(exclude=set(BUILDS.hidden))
-    return {"row": row, "from": {BUILDS.row: row["parent"]}, "to": {}}
-
-
-def _origins(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row came from: its references to other tables, under what one of their rows is called."""
-    others = {column: TABLES[name] for column, name in table.references.items() if name != table.name}
-    return {other.row: row[column] for column, other in others.items()}
 
 
 def _listed(snapshot: Snapshot, table: Table, to: Table, key: str) -> Iterator[tuple[str, Any]]:
@@ -201,6 +193,8 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
     if file:
         number = bisect_right(document.get("page_starts") or [], start)
         where = {"page number": number} if number else {}
+    elif row and page["warc_offset"]:  # Which row or line of its file a document is.
+        where = {"row" if page["source_file"].endswith(".parquet") else "line": page["warc_offset"], **where}
     return {
         "row": {
             **{name: document[name] for name in ("doc_id", "title", "url")},
@@ -213,17 +207,11 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
             "document": document["doc_id"],
             "page": page["url"],
             "file": page["source_file"],
-            **(_numbered(page) if row and page["warc_offset"] else {}),
             **(_archived(snapshot, page) if page["warc_file"] else {}),
             **where,
         },
         "to": {},
     }
-
-
-def _numbered(page: dict[str, Any]) -> dict[str, int]:
-    """Which row or line of its file a document is."""
-    return {"row" if page["source_file"].endswith(".parquet") else "line": page["warc_offset"]}
 
 
 def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:

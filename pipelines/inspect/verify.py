@@ -16,7 +16,7 @@ from typing import Any, Final
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.history import MEND as HISTORY_MEND
 from quern.indexes.catalog.stored import MEND as STORED_MEND
-from quern.indexes.catalog.stored import StoredSnapshots, checksum_in
+from quern.indexes.catalog.stored import checksum_in
 from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed, size_of
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile
@@ -75,14 +75,36 @@ class Verified:
 
 def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFile]:
     """Every file that `warehouse` keeps, or that one snapshot of it consists of, each once."""
-    files = _of_snapshots(warehouse, [snapshot] if snapshot else warehouse.snapshot_ids())
+    files: list[KeptFile] = []
+    try:
+        newest = warehouse.current_id()
+    except DamagedError:
+        newest = next(reversed(warehouse.snapshot_ids()), None)
+    # What the newest pins as well is mended with it: it names its files first.
+    for build_id in sorted([snapshot] if snapshot else warehouse.snapshot_ids(), key=lambda i: i != newest):
+        only = f"only snapshot {build_id} needs it: `quern snapshots prune` forgets it"
+        mend = f"the next build publishes another, pruning forgets snapshot {build_id}"
+        files.append(_sealed(warehouse.snapshots / f"{build_id}.json", mend, listed=True))
+        try:
+            manifest = warehouse.manifest(build_id)
+            if store := warehouse.store:
+                # The objects that it consists of; what is cached of them is fetched again where it is damaged.
+                for key in manifest.objects.values():
+                    address, size = Url(f"{store.url}/{key}"), size_of(checksum_in(key))
+                    files.append(KeptFile(address, partial(store.object_damage, key), STORED_MEND, size=size))
+            else:
+                files += _of_tables(warehouse, manifest, _BUILD if build_id == newest else only)
+        except DamagedError:
+            continue
     if snapshot is None:
         root = warehouse.root
         files.append(_sealed(root / "warehouse.json", _BUILD))
         if not warehouse.store:
             files.append(_sealed(root / "current.json", _BUILD, listed=not warehouse.snapshot_ids()))
+        for crawl in crawl_files(warehouse):
+            files.append(KeptFile(crawl.report, partial(_of_check, crawl.expected, crawl.report), MEND, listed=True))
+            files.append(KeptFile(crawl.rejects, partial(_of_check, crawl.check, crawl.rejects), MEND, listed=True))
         files += [
-            *_of_crawls(warehouse),
             *_of_pages(page_store(warehouse)),
             *_of_memo(warehouse.memo),
             *_of_builds(warehouse),
@@ -126,33 +148,6 @@ def _sealed(path: Path, mend: str, *, listed: bool = False) -> KeptFile:
     return KeptFile(path, why, mend, listed)
 
 
-def _of_snapshots(warehouse: Warehouse, ids: list[str]) -> list[KeptFile]:
-    """Manifests, the files of staged tables and of served ones."""
-    files: list[KeptFile] = []
-    newest = _published(warehouse)
-    # What the newest pins as well is mended with it: it names its files first.
-    for build_id in sorted(ids, key=lambda i: i != newest):
-        only = f"only snapshot {build_id} needs it: `quern snapshots prune` forgets it"
-        mend = f"the next build publishes another, pruning forgets snapshot {build_id}"
-        files.append(_sealed(warehouse.snapshots / f"{build_id}.json", mend, listed=True))
-        try:
-            if warehouse.store:
-                files += _of_store(warehouse.store, warehouse.manifest(build_id))
-                continue
-            files += _of_tables(warehouse, warehouse.manifest(build_id), _BUILD if build_id == newest else only)
-        except DamagedError:
-            continue
-    return files
-
-
-def _published(warehouse: Warehouse) -> str | None:
-    """The published snapshot, or the newest where it is not known."""
-    try:
-        return warehouse.current_id()
-    except DamagedError:
-        return next(reversed(warehouse.snapshot_ids()), None)
-
-
 def _of_tables(warehouse: Warehouse, manifest: Manifest, mend: str) -> Iterator[KeptFile]:
     for name, version in manifest.tables.items():
         table = TABLES.get(name)
@@ -163,26 +158,12 @@ def _of_tables(warehouse: Warehouse, manifest: Manifest, mend: str) -> Iterator[
             yield _plain(path, expected, mend)
 
 
-def _of_store(store: StoredSnapshots, manifest: Manifest) -> Iterator[KeptFile]:
-    """The objects that a snapshot consists of; what is cached of them is fetched again where it is damaged."""
-    for key in manifest.objects.values():
-        address, size = Url(f"{store.url}/{key}"), size_of(checksum_in(key))
-        yield KeptFile(address, partial(store.object_damage, key), STORED_MEND, size=size)
-
-
 def _of_stage(stage: Stage, mend: str) -> Iterator[KeptFile]:
     try:
         for path, expected in stage.checksums().items():
             yield _plain(path, expected, mend)
     except DamagedError as error:
         yield _plain(error.path, stage.checksum, mend)
-
-
-def _of_crawls(warehouse: Warehouse) -> Iterator[KeptFile]:
-    """What crawls told: their reports, and what was lost."""
-    for files in crawl_files(warehouse):
-        yield KeptFile(files.report, partial(_of_check, files.expected, files.report), MEND, listed=True)
-        yield KeptFile(files.rejects, partial(_of_check, files.check, files.rejects), MEND, listed=True)
 
 
 def _of_check(check: Callable[[], object], path: Path) -> str:

@@ -24,8 +24,7 @@ from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement, golds
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import BadRow, Columns, QuestionError, rows_of
-from quern.pipelines.evaluation.answers.risk import area_under_roc
-from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import SEED, Numbers, area_under_roc, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.rows import JudgeError, passages_of, statements_of
 

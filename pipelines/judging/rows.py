@@ -27,8 +27,8 @@ from quern.pipelines.answers.questions import (
     problem_of,
     row_count,
 )
+from quern.pipelines.evaluation.alce.citations import marked_sentences
 from quern.pipelines.evaluation.alce.records import answer_rows, is_text
-from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
 from quern.schemas.errors import QuernError
 

@@ -29,8 +29,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Warehouse, new_build_id
-from quern.indexes.checksummed_file import ChecksummedFile
-from quern.indexes.checksums import DamagedError, write_sealed
+from quern.indexes.checksums import ChecksummedFile, DamagedError, write_sealed
 from quern.indexes.storage import exclusive, write_text, write_whole
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
 from quern.jobs.crawl.frontier import refusal_counts, reject_rows

@@ -29,8 +29,8 @@ from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation import retrieval
-from quern.pipelines.evaluation.answers.measure import Judgement, figures, judged
-from quern.pipelines.evaluation.answers.risk import area_under_roc, calibration_error, refused_at
+from quern.pipelines.evaluation.answers import Judgement, figures, judged
+from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error, refused_at
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by

@@ -19,8 +19,8 @@ import numpy as np
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
-from quern.pipelines.evaluation.answers.measure import judged
-from quern.pipelines.evaluation.answers.risk import area_under_roc, calibration_error, refused_at
+from quern.pipelines.evaluation.answers import judged
+from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error, refused_at
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by

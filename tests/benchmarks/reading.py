@@ -11,7 +11,7 @@ import numpy as np
 
 from quern.jobs.models.reader import KINDS, Reader
 from quern.jobs.training.pages import MEASURED, Question, decision, read_pages, target
-from quern.pipelines.evaluation.answers.risk import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc
 
 PAGES = Path(__file__).parents[1] / "corpus" / "reading"
 # Genres that are measured on and not trained on.

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse, WarehouseError
-from quern.indexes.remnants import sweep
-from quern.indexes.storage import void, write_whole
+from quern.indexes.storage import sweep, void, write_whole
 
 
 def test_a_sweep_takes_what_killed_writers_left_and_nothing_that_is_being_written(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import DamagedError, write_sealed
 from quern.jobs.audit.validation import audit
-from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shares, rows_in
-from quern.pipelines.audit.data_docs import write_docs
+from quern.pipelines.audit import audit_snapshot, lost_shares, reject_shares, rows_in, write_docs
 from quern.pipelines.build.in_progress import BuildRefusedError
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build

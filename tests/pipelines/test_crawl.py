@@ -31,7 +31,7 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.latest import latest_captures
 from quern.pipelines.build.in_progress import lost_rejects
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.pages.crawl import crawl, read_seeds
 from quern.pipelines.pages.store import CrawlFiles, lost_pages, page_store

@@ -20,7 +20,7 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.indexes.disk import DiskFault, NoRoomError, disk_fault, mapped
 from quern.pipelines.build.whole import build
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings.reading import load_settings

@@ -10,8 +10,7 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
-from quern.pipelines.evaluation.gold import gold_documents
-from quern.pipelines.evaluation.retrieval import evaluate
+from quern.pipelines.evaluation.retrieval import evaluate, gold_documents
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question

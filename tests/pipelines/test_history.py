@@ -19,10 +19,9 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.jobs.core.step import Step
 from quern.pipelines.build import in_progress
-from quern.pipelines.build.history import builds_of
+from quern.pipelines.build.history import builds_of, metrics_text
 from quern.pipelines.build.in_progress import BuildRefusedError
 from quern.pipelines.build.lineage import TOKEN, Lineage
-from quern.pipelines.build.metrics import metrics_text
 from quern.pipelines.build.records import Begun
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.inspect.report import write_build_report

@@ -1,9 +1,13 @@
-"""The law of nights: whatever happens from night to night, a build has the tables that a build from nothing has."""
+"""The law of nights: a build has the tables that a build from nothing has, and readers beside it see one snapshot."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import pytest
+
+from tests.benchmarks.readers import stress
 from tests.nights.builds import nights
 
 
@@ -12,3 +16,13 @@ def test_every_table_of_a_night_is_that_of_a_full_build(tmp_path: Path) -> None:
     overrides = ["doc2query.pairs=4"]
     for night in nights(tmp_path, seed=4, count=3, overrides=overrides):
         assert night.differing == {}, night
+
+
+@pytest.mark.long
+def test_answers_beside_nights_that_prune_and_vacuum_are_each_of_one_snapshot(mini_web: Path, tmp_path: Path) -> None:
+    shutil.copytree(mini_web, tmp_path / "warehouse")
+    seen = stress(tmp_path / "warehouse", 3, ("anew", "held", "command"))
+    assert (seen["mixed"], seen["errors"], seen["snapshots_left"]) == (0, 0, 1)
+    assert seen["answers"] >= 4
+    assert seen["citations"] >= 4
+    assert seen["leases_kept"] >= 3, "the first snapshot was held for three nights"

@@ -15,8 +15,8 @@ from quern.indexes.checksums import write_sealed
 from quern.indexes.memo import commit_part, nest
 from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
 from quern.indexes.night_state import NightStates
-from quern.indexes.remnants import Space
 from quern.indexes.search_files import SearchFiles
+from quern.indexes.storage import Space
 from quern.pipelines.vacuum import prune, vacuum
 from quern.schemas.settings import MemoSettings
 from tests.conftest import Quern

@@ -8,7 +8,7 @@ right if it equals an alias (QAMPARI).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
@@ -20,10 +20,9 @@ from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.judging import overlap
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
-from quern.pipelines.evaluation.alce.citations import Entails, citation_counts, entails_by
+from quern.pipelines.evaluation.alce.citations import Entails, citation_counts, entails_by, listed, without_marks
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
-from quern.pipelines.evaluation.alce.sentences import listed, without_marks
-from quern.pipelines.evaluation.bootstrap import Figure, Numbers, flat, mean_figures, statistic_figures
+from quern.pipelines.evaluation.bootstrap import Figure, flat, mean_figures, statistic_figures
 from quern.schemas.settings import Settings
 
 
@@ -143,20 +142,17 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
     columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
     told = mean_figures(columns)
     if (recall := columns.get("alce_citation_recall")) is not None:
-        told |= statistic_figures({_F1: _f1(recall, columns["alce_citation_precision"])}, len(rows))
+        # Harmonic mean of the two means, as ALCE's figures are compared.
+        precision = columns["alce_citation_precision"]
+
+        def f1(at: Positions) -> float:
+            cited = at[~np.isnan(recall[at])]
+            if not len(cited):
+                return math.nan
+            return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
+
+        told |= statistic_figures({_F1: (f1, (~np.isnan(recall)).astype(np.float64))}, len(rows))
     return {name: told[name] for name in FIGURES if name in told}
-
-
-def _f1(recall: Numbers, precision: Numbers) -> tuple[Callable[[Positions], float], Numbers]:
-    """Harmonic mean of the two means, as ALCE's figures are compared."""
-
-    def f1(at: Positions) -> float:
-        cited = at[~np.isnan(recall[at])]
-        if not len(cited):
-            return math.nan
-        return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
-
-    return f1, (~np.isnan(recall)).astype(np.float64)
 
 
 def evaluate_file(

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging import overlap
 from quern.pipelines.answers.questions import BadRow, Columns, QuestionError, Row, rows_of
-from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, first_line
+from quern.pipelines.evaluation.alce.citations import CitedSentence, cited_items, cited_sentences, first_line
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.schemas.answers import Answer
 

@@ -26,7 +26,7 @@ from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.alce import measure as alce
-from quern.pipelines.evaluation.answers.measure import PER_QUESTION, is_measured, judged, question_values
+from quern.pipelines.evaluation.answers import PER_QUESTION, is_measured, judged, question_values
 from quern.pipelines.evaluation.bootstrap import Numbers
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics

@@ -21,7 +21,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -137,7 +136,13 @@ def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
         SweepError: Another sweep writes to `out`, or it is no folder.
         OSError: A disk is full or fails; what was finished is kept.
     """
-    with _lock(out):
+    busy = SweepError(f"another sweep is writing to {out}; wait for it or stop it")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "sweep.lock").touch()
+    except OSError as error:
+        raise SweepError(f"--out {out} cannot be written to: {error.strerror}") from error
+    with exclusive(out / "sweep.lock", busy):
         for left_over in out.glob("*/.tmp-*"):
             left_over.unlink()
         results = Results(out, plan)
@@ -246,15 +251,3 @@ def _follow_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(_GRACE_S)
         os._exit(1)
-
-
-@contextmanager
-def _lock(out: Path) -> Iterator[None]:
-    busy = SweepError(f"another sweep is writing to {out}; wait for it or stop it")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "sweep.lock").touch()
-    except OSError as error:
-        raise SweepError(f"--out {out} cannot be written to: {error.strerror}") from error
-    with exclusive(out / "sweep.lock", busy):
-        yield

@@ -23,7 +23,7 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from quern.pipelines.evaluation.answers.measure import PER_QUESTION
+from quern.pipelines.evaluation.answers import PER_QUESTION
 from quern.pipelines.retrieve.recipes import OWN, RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, changes_results

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_uses import night_of, read_uses, use_again, uses_file
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
-from quern.indexes.remnants import Space
 from quern.indexes.stages import Stage
+from quern.indexes.storage import Space
 from quern.jobs.core.run import Run, derive
 from tests.conftest import Staged
 from tests.jobs.core.test_run import TEXTS, Split, words

@@ -17,7 +17,7 @@ import pytest
 from quern.jobs.core.work import EngineError
 from quern.jobs.engines import RayEngine, SparkEngine
 from quern.jobs.engines.nodes import lost_after, see_that_it_listens
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.schemas.settings import EngineSettings
 from tests.clusters import ray_of_two_nodes, spark_standalone
 

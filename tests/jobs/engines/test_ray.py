@@ -11,7 +11,7 @@ import pytest
 from quern.jobs.core.work import EngineError, Work
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.vectors.embed import Embed
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.schemas.settings import EmbedSettings, EngineSettings
 from tests.disks import small_disk
 

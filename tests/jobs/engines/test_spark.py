@@ -14,7 +14,7 @@ import pytest
 from quern.jobs.core.contract import Job
 from quern.jobs.core.work import Work
 from quern.jobs.engines import EngineError, Engines, SparkEngine
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.schemas.settings import EngineSettings
 
 pytestmark = pytest.mark.usefixtures("no_spark")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from quern.jobs.text.stems import content_words
 from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs, write_pairs
-from quern.pipelines.train import training_pairs, write_table
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.train import training_pairs, warehouse_pairs, write_table
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -86,3 +88,22 @@ def test_the_table_is_audited(tmp_path: Path) -> None:
         write_table([right, Pair("Who?", "Bo.", "perhaps", "labelled", "a.jsonl")], tmp_path / "wrong.parquet")
     with pytest.raises(PairError, match="unique_keys: 2 of 2 unexpected"):
         write_table([right, right], tmp_path / "twice.parquet")
+
+
+def test_queries_are_positives_and_negatives_lack_the_answer(searcher: Searcher) -> None:
+    pairs = list(warehouse_pairs(searcher, 30))
+    assert pairs == list(warehouse_pairs(searcher, 30))
+    rows = [row for batch in searcher.snapshot.stage("queries").batches() for row in batch.to_pylist()]
+    answers = {(row["chunk_id"], row["question"]): row["answer"] for row in rows if row["kept"]}
+    positives = [pair for pair in pairs if pair.label == "positive"]
+    assert len(positives) == 30
+    assert all((pair.origin, pair.question) in answers for pair in positives)
+    assert {pair.source for pair in pairs} > {"queries", "fusion"}
+    answer = ""
+    for pair in pairs:
+        if pair.label == "positive":
+            own, answer = pair.origin, answers[pair.origin, pair.question]
+        else:
+            assert pair.origin != own
+            assert pair.votes == 3
+            assert not content_words(answer) <= content_words(pair.text)

@@ -12,14 +12,14 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.indexes.lexical import Scored
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.evaluation.gold import gold_documents
 from quern.pipelines.evaluation.recipes import evaluate
-from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking
+from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking, gold_documents
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
+from tests.benchmarks.domains import HELD_OUT, benchmark_domains
 from tests.conftest import CORPUS, Quern
 from tests.floors import FLOORS, broken
 
@@ -157,3 +157,9 @@ def test_real_pages_are_built_without_a_loss_that_is_not_told(long_build: Path) 
     assert rows["pages"] == 181
     assert rows["documents"] + rows["rejects"] - of_chunks == 181
     assert rows["documents"] >= 179
+
+
+@pytest.mark.long
+def test_answers_on_held_out_domains_are_as_good_as_their_floors() -> None:
+    """The default answers of this version: only totals are looked at, and pinned."""
+    assert broken(benchmark_domains(), FLOORS["domains"], 100 * len(HELD_OUT)) == {}

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.originals import OriginalError
-from quern.pipelines.cli.rows import _print_row as print_found
+from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
 from quern.pipelines.pages.ingest import add_pages
@@ -66,7 +67,7 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
 
 
 def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
-    snapshot: Make, capsys: pytest.CaptureFixture[str]
+    snapshot: Make,
 ) -> None:
     documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m"} for d in ("d1", "d2")]
     ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
@@ -82,8 +83,9 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
     assert [one["row"]["apart"] for one in found] == ["element", "planet"], "the best known first"
     assert [fact["source"] for one in found for fact in one["to"]["facts"]] == ["d2", "d1"]
     assert [one["row"]["apart"] for one in entities_named(made, "e1")] == ["planet"]
-    print_found(found[0])
-    assert "\x1b" not in capsys.readouterr().out
+    shown = CliRunner().invoke(app, ["show", "entity", "e2", "-w", str(made.warehouse.root)]).output
+    assert "Mercury" in shown
+    assert "\x1b" not in shown
     with pytest.raises(NotInSnapshotError, match="did you mean Mercury"):
         entities_named(made, "Quicksilvre")
 

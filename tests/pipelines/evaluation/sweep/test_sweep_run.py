@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.cli.faults import sentence
+from quern.pipelines.cli.main import sentence
 from quern.pipelines.evaluation.retrieval import evaluate
 from quern.pipelines.evaluation.sweep.plan import plan_sweep
 from quern.pipelines.evaluation.sweep.run import Results, run_sweep

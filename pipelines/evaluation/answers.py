@@ -26,9 +26,17 @@ from quern.pipelines.answers.gate import dropped
 from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.alce.citations import Entails
 from quern.pipelines.evaluation.alce.records import record_of
-from quern.pipelines.evaluation.answers import risk
-from quern.pipelines.evaluation.bootstrap import Figure, Numbers, ratio_figures, statistic_figures
-from quern.pipelines.evaluation.gold import gold_documents
+from quern.pipelines.evaluation.bootstrap import (
+    Figure,
+    Numbers,
+    area_under_risk_coverage,
+    area_under_roc,
+    calibration_error,
+    ratio_figures,
+    refused_at,
+    statistic_figures,
+)
+from quern.pipelines.evaluation.retrieval import gold_documents
 from quern.schemas.answers import Answer, Citation, Question
 
 _DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
@@ -69,7 +77,12 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
         known = {n for c in named for n in numbers(c.quote)}
         known |= {str(c.published_at.year) for c in named if c.published_at}
         told = (form for day in days for form in _written(day) if form in text)
-        holds = numbers(text) <= known.union(*map(numbers, told), _spans(text))
+        # The numbers of the times that lie between two days that the text tells itself: `63 years (1886 to 1949)`.
+        ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
+        apart = [abs((one - other).days) for one, other in combinations(ends, 2)]
+        spans = (q for q in quantities(text) if q.unit in _DAYS)
+        near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in apart))
+        holds = numbers(text) <= known.union(*map(numbers, told), {n for q in near for n in numbers(q.text)})
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -79,18 +92,6 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     equal = sum(texts.get(c.doc_id, "")[c.start : c.end] == c.quote for c in answer.citations)
     quotes = len(answer.citations) + dropped(answer)
     return Cited(len(answer.sentences), cited, supported, citations, gold, precise, quotes, equal)
-
-
-def _spans(text: str) -> set[str]:
-    """The numbers of the times that lie between two days that the text tells itself: `63 years (1886 to 1949)`.
-
-    They need not stand in a quote: the days must.
-    """
-    ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
-    apart = [abs((one - other).days) for one, other in combinations(ends, 2)]
-    spans = (q for q in quantities(text) if q.unit in _DAYS)
-    near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in apart))
-    return {n for q in near for n in numbers(q.text)}
 
 
 def _written(day: date) -> list[str]:
@@ -232,35 +233,6 @@ def _shares(c: Mapping[str, Numbers]) -> dict[str, tuple[Numbers, Numbers]]:
     return {name: (part * (whole > 0), whole) for name, (part, whole) in over.items()}
 
 
-def _statistics(c: Mapping[str, Numbers]) -> dict[str, tuple[Callable[[Positions], float], Numbers]]:
-    """Figures of another kind, each with 1 for the questions that it is taken over."""
-    p, right, found, answerable, judgeable = (
-        c[name] for name in ("probability", "right", "found", "answerable", "judgeable")
-    )
-
-    def balanced(at: Positions) -> float:
-        each = [right[at][c[polarity][at] == 1] for polarity in ("yes", "no")]
-        return float(np.mean([e.mean() for e in each])) if all(len(e) for e in each) else float("nan")
-
-    def middle(at: Positions) -> float:
-        said = c["words"][at][found[at] == 1]
-        return float(np.median(said)) if len(said) else float("nan")
-
-    def calibration(at: Positions, happened: Numbers, over: Numbers) -> float:
-        at = at[over[at] == 1]
-        return risk.calibration_error(p[at], happened[at])
-
-    return {
-        "yes_no_balanced": (balanced, c["yes"] + c["no"]),
-        "refused_at_8%_false": (lambda at: risk.refused_at(p[at], answerable[at]), 1.0 - answerable),
-        "auroc": (lambda at: risk.area_under_roc(p[at], answerable[at]), np.ones_like(found)),
-        "aurc": (lambda at: risk.area_under_risk_coverage(p[at], right[at]), np.ones_like(found)),
-        "ece": (lambda at: calibration(at, c["evidence"], judgeable), judgeable),
-        "ece_right": (lambda at: calibration(at, right, found), found),
-        "words": (middle, found),
-    }
-
-
 def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
     """The figures of `PER_QUESTION`, one value per question; NaN where the question has none."""
     shares = _shares(_columns(rows))
@@ -274,7 +246,33 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
     """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
     columns = _columns(rows)
-    told = ratio_figures(_shares(columns)) | statistic_figures(_statistics(columns), len(rows))
+    # Figures of another kind, each with 1 for the questions that it is taken over.
+    p, right, found, answerable, judgeable = (
+        columns[name] for name in ("probability", "right", "found", "answerable", "judgeable")
+    )
+
+    def balanced(at: Positions) -> float:
+        each = [right[at][columns[polarity][at] == 1] for polarity in ("yes", "no")]
+        return float(np.mean([e.mean() for e in each])) if all(len(e) for e in each) else float("nan")
+
+    def middle(at: Positions) -> float:
+        said = columns["words"][at][found[at] == 1]
+        return float(np.median(said)) if len(said) else float("nan")
+
+    def calibration(at: Positions, happened: Numbers, over: Numbers) -> float:
+        at = at[over[at] == 1]
+        return calibration_error(p[at], happened[at])
+
+    statistics: dict[str, tuple[Callable[[Positions], float], Numbers]] = {
+        "yes_no_balanced": (balanced, columns["yes"] + columns["no"]),
+        "refused_at_8%_false": (lambda at: refused_at(p[at], answerable[at]), 1.0 - answerable),
+        "auroc": (lambda at: area_under_roc(p[at], answerable[at]), np.ones_like(found)),
+        "aurc": (lambda at: area_under_risk_coverage(p[at], right[at]), np.ones_like(found)),
+        "ece": (lambda at: calibration(at, columns["evidence"], judgeable), judgeable),
+        "ece_right": (lambda at: calibration(at, right, found), found),
+        "words": (middle, found),
+    }
+    told = ratio_figures(_shares(columns)) | statistic_figures(statistics, len(rows))
     told |= alce.figures([row.alce for row in rows])
     return {name: told[name] for name in FIGURES if name in told and not np.isnan(told[name].value)}
 

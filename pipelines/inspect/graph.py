@@ -1,4 +1,4 @@
-"""A snapshot's graph in figures, with its hubs and communities by name.
+"""A snapshot's graph in figures, with its hubs and communities by name; the path of a question as a picture.
 
 Memory: that of the structure (`indexes.graph.structure`), and while a figure is computed some 40 bytes an edge.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,12 @@ from scipy.sparse import csgraph
 from quern.indexes.catalog import Snapshot
 from quern.indexes.graph.communities import Communities, communities
 from quern.indexes.graph.structure import Edges, Tables, joined, projected, read_edges, read_members
+from quern.indexes.storage import write_text
+from quern.pipelines.answers.views.passages import passages_of
+from quern.pipelines.answers.views.picture import picture_of
+from quern.pipelines.answers.views.report import page_environment
+from quern.schemas.answers import Answer
+from quern.schemas.errors import QuernError
 
 Counts = npt.NDArray[np.int64]
 
@@ -82,9 +89,12 @@ def edge_figures(graph: Structure, edges: Edges) -> dict[str, float]:
     components = np.bincount(graph.components(edges)) if size else np.zeros(1, dtype=np.int64)
     uneven = bool(size) and int(degrees.min()) != int(degrees.max())
     similarity = np.quantile(edges.similarity, [0.05, 0.5, 0.95]) if len(edges) else np.zeros(3)
+    # Edges whose reverse is an edge too.
+    there = edges.source.astype(np.int64) * size + edges.target
+    back = edges.target.astype(np.int64) * size + edges.source
     return {
         "edges": len(edges),
-        "mutual": _share(_mutual(edges, size), number),
+        "mutual": _share(int(np.isin(there, back).sum()), number),
         "same_chunk": _share(int((chunk[0] == chunk[1]).sum()), number),
         "same_document": _share(int(same_document.sum()), number),
         "components": int((components > 0).sum()),
@@ -101,13 +111,6 @@ def edge_figures(graph: Structure, edges: Edges) -> dict[str, float]:
 
 def _share(part: int, whole: int) -> float:
     return round(part / whole, 4)
-
-
-def _mutual(edges: Edges, size: int) -> int:
-    """Edges whose reverse is an edge too."""
-    there = edges.source.astype(np.int64) * size + edges.target
-    back = edges.target.astype(np.int64) * size + edges.source
-    return int(np.isin(there, back).sum())
 
 
 def projection_figures(graph: Structure) -> dict[str, float]:
@@ -145,6 +148,11 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
     kinds = {kind: edge_figures(graph, edges) for kind, edges in graph.edges.items()}
     if len(kinds) != 1:
         kinds["all"] = edge_figures(graph, graph.all_edges)
+    degrees = graph.in_degrees(graph.all_edges)
+    best = np.argsort(-degrees, kind="stable")[:most]
+    keys = graph.nodes.take(pa.array(best)).to_pylist()
+    rows = snapshot.stage("nodes").lookup("query_id", keys, ["query_id", "chunk_id", "text"]).to_pylist()
+    found = {row["query_id"]: row for row in rows}
     figures = {
         "snapshot": snapshot.manifest.build_id,
         "nodes": len(graph.nodes),
@@ -158,21 +166,12 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
             "method": "louvain",
             "largest": [_community(snapshot, graph, division, n) for n in range(min(most, len(division.sizes)))],
         },
-        "hubs": _hubs(snapshot, graph, most),
+        "hubs": [
+            {**found[key], "text": found[key]["text"][:100], "in_degree": int(degrees[at])}
+            for key, at in zip(keys, best, strict=True)
+        ],
     }
     return GraphDescription(graph, division, figures)
-
-
-def _hubs(snapshot: Snapshot, graph: Structure, most: int) -> list[dict[str, Any]]:
-    degrees = graph.in_degrees(graph.all_edges)
-    best = np.argsort(-degrees, kind="stable")[:most]
-    keys = graph.nodes.take(pa.array(best)).to_pylist()
-    rows = snapshot.stage("nodes").lookup("query_id", keys, ["query_id", "chunk_id", "text"]).to_pylist()
-    found = {row["query_id"]: row for row in rows}
-    return [
-        {**found[key], "text": found[key]["text"][:100], "in_degree": int(degrees[at])}
-        for key, at in zip(keys, best, strict=True)
-    ]
 
 
 def _community(snapshot: Snapshot, graph: Structure, division: Communities, number: int) -> dict[str, Any]:
@@ -189,3 +188,34 @@ def _community(snapshot: Snapshot, graph: Structure, division: Communities, numb
         text = {row["chunk_id"]: " ".join(row["text"].split()) for row in rows}
         labels = [text[key] for key in keys[:3]]
     return {"chunks": len(members), "titles": [label[:100] for label in labels]}
+
+
+class GraphError(QuernError):
+    """A picture that cannot be drawn or written; the message says what to do."""
+
+
+def draw_path(answer: Answer) -> str:
+    """The picture of the report's path, with its colours; one answer gives one picture.
+
+    Raises:
+        GraphError: There is no path to draw.
+    """
+    if not answer.hits:
+        raise GraphError("there is no path to draw: no chunk was found for the question")
+    passages = passages_of(answer, [], "picture")
+    return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))
+
+
+def write_path(answer: Answer, path: Path) -> None:
+    """Write the picture to the file at `path`.
+
+    Raises:
+        GraphError: The name does not end in .svg, there is no path to draw, or the file cannot be written.
+    """
+    if path.suffix != ".svg":
+        raise GraphError(f"--picture {path}: the picture is an SVG file; name one that ends in .svg")
+    drawn = draw_path(answer)
+    try:
+        write_text(path, drawn + "\n")
+    except OSError as error:
+        raise GraphError(f"--picture {path} cannot be written: {error.strerror}") from error

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quern.pipelines.answers.gate import Violation, _without
-from quern.pipelines.evaluation.answers.measure import Cited, Judgement, _cited, _judgement, figures, judged
+from quern.pipelines.evaluation.answers import Cited, Judgement, _cited, _judgement, figures, judged
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Question, Sentence
 

@@ -14,10 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
-from quern.pipelines.evaluation.alce.citations import CitationCounts, citation_counts
+from quern.pipelines.evaluation.alce.citations import (
+    CitationCounts,
+    CitedSentence,
+    citation_counts,
+    cited_items,
+    cited_sentences,
+    without_marks,
+)
 from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
-from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, without_marks
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.pipelines.retrieve.searcher import Searcher

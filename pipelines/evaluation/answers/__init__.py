@@ -1,1 +1,0 @@
-"""Measuring answers: are they right, do they refuse where they should, are they cited."""
