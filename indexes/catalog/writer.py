@@ -83,9 +83,9 @@ def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bo
                 held.enter_context(hold(lock, busy, seconds))
         except TimeoutError:
             writer = Writer.read(root)
-            told = f" ({writer})" if writer else ""
+            named = f" ({writer})" if writer else ""
             raise WarehouseError(
-                f"another build is writing to {root}{told}; stop it, or wait for it: `quern build --wait SECONDS` and "
+                f"another build is writing to {root}{named}; stop it, or wait for it: `quern build --wait SECONDS` and "
                 "`quern stage --wait SECONDS` do so"
             ) from None
         except OSError as error:

@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
@@ -55,33 +55,19 @@ def import_lancedb() -> Any:
     if client is not None:
         # The package without what its `__init__` imports.
         sys.modules[_CLIENT] = module_from_spec(client)
-    with _in_its_place(pydantic, "BaseModel", _BuiltWhenUsed), _overrides_believed(), _no_collection():
+    with ExitStack() as stack:
+        stack.enter_context(_in_its_place(pydantic, "BaseModel", _BuiltWhenUsed))
+        # LanceDB takes the decorator of the package `overrides` where the standard library has none.
+        if sys.version_info < (3, 12) and find_spec("overrides") is not None:
+            import overrides
+            import typing_extensions
+
+            stack.enter_context(_in_its_place(overrides, "override", typing_extensions.override))
+        if gc.isenabled():
+            gc.disable()
+            stack.callback(gc.enable)
         import lancedb
     return lancedb
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@contextmanager
-def _overrides_believed() -> Iterator[None]:
-    """LanceDB takes the decorator of the package `overrides` where the standard library has none."""
-    if sys.version_info >= (3, 12) or find_spec("overrides") is None:
-        yield
-        return
-    import overrides
-    import typing_extensions
-
-    with _in_its_place(overrides, "override", typing_extensions.override):
-        yield
 
 
 # Lance warns on standard error of a data set that it is about to create.

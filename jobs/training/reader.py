@@ -27,6 +27,7 @@ from transformers import BertModel
 
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
+from quern.jobs.text.stems import content_words
 from quern.jobs.training.pages import (
     Chances,
     Question,
@@ -214,8 +215,6 @@ class Decisions:
 
 def _evened(questions: Sequence[Question]) -> list[float]:
     """Weights under which yes and no are equally frequent at each share of words of the question in its line."""
-    from quern.jobs.text.stems import content_words
-
     words = [content_words(q.question) for q in questions]
     shared = [
         max(len(w & q.page.words[n]) for n in q.right) / max(1, len(w)) for w, q in zip(words, questions, strict=True)

@@ -13,8 +13,8 @@ from quern.pipelines.evaluation import recipes as evaluation
 from quern.pipelines.evaluation.retrieval import ComparedRecipe, compared
 from quern.pipelines.inspect import show as rows
 from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
-from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.graph import GraphDescription, describe_graph, draw_path
+from quern.pipelines.inspect.show import entities_named
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.answers import Answer, Question
 from quern.schemas.differences import SnapshotDifference

@@ -39,6 +39,7 @@ from quern.pipelines.audit import Subject, audit_tables, reject_shares
 from quern.pipelines.build.history import record_published, record_unpublished
 from quern.pipelines.build.lineage import Lineage
 from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
+from quern.pipelines.build.steps import STEPS
 from quern.pipelines.pages.store import PAGE_STORE, lost_pages, page_store
 from quern.pipelines.vacuum import tidy
 from quern.schemas.addresses import Url, absolute
@@ -72,27 +73,27 @@ class StageError(QuernError):
 class StagedBuild:
     """A build in progress, in a folder of its own."""
 
-    def __init__(self, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> None:
-        self.folder, self.warehouse, self.steps, self.begun = folder, warehouse, steps, begun
+    def __init__(self, folder: Path, warehouse: Warehouse, begun: Begun) -> None:
+        self.folder, self.warehouse, self.begun = folder, warehouse, begun
         self.settings = Settings.model_validate(begun.settings)
         self.parent = warehouse.snapshot(begun.parent, leased=False) if begun.parent else None
 
     @classmethod
-    def begin(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> StagedBuild:
+    def begin(cls, folder: Path, warehouse: Warehouse, begun: Begun) -> StagedBuild:
         """A new build in `folder`."""
         write_sealed(folder / "begun.json", begun.model_dump(mode="json"))
-        staged = cls(folder, warehouse, steps, begun)
+        staged = cls(folder, warehouse, begun)
         staged.lineage.begun()
         return staged
 
     @classmethod
-    def open(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step]) -> StagedBuild | None:
+    def open(cls, folder: Path, warehouse: Warehouse) -> StagedBuild | None:
         """The build in `folder`; None where there is none."""
         try:
             begun = Begun.model_validate(read_sealed(folder / "begun.json", f"delete {folder} and begin another build"))
         except FileNotFoundError:
             return None
-        return cls(folder, warehouse, steps, begun)
+        return cls(folder, warehouse, begun)
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -135,7 +136,7 @@ class StagedBuild:
         """The tables made so far, or those of them that are named."""
         return {
             name: self._stage(step.table(name, self.settings), known.tables[name])
-            for step in (self.steps if names is None else makers(self.steps, names))
+            for step in (STEPS if names is None else makers(STEPS, names))
             if (known := self.finished(step))
             for name in step.makes
             if name in known.tables
@@ -178,7 +179,7 @@ class StagedBuild:
                 if idle:
                     finished = left_alone(step, self.settings, run)
                 else:
-                    self._see_that_all_is_there(makers(self.steps, step.reads))
+                    self._see_that_all_is_there(makers(STEPS, step.reads))
                     finished = run_step(step, self.settings, self.tables(step.reads), run)
             if meter and not idle:
                 finished.record.peak_memory_bytes = meter.lap()
@@ -202,7 +203,7 @@ class StagedBuild:
 
     def finish_idle(self, run: Run) -> None:
         """Record of the steps that need not be run that they are finished: no process has to begin for them."""
-        for step in self.steps:
+        for step in STEPS:
             if step.name in self._idle(run) and self.finished(step) is None:
                 self.finish(step, run)
 
@@ -211,22 +212,22 @@ class StagedBuild:
         path = self.folder / "idle.json"
         if known := _record(path):
             return frozenset(known["steps"])
-        if self.finished(self.steps[0]) is None:
+        if self.finished(STEPS[0]) is None:
             return frozenset()
-        found = idle_steps(self.steps, self.settings, self.tables(), run)
+        found = idle_steps(STEPS, self.settings, self.tables(), run)
         write_sealed(path, {"steps": sorted(found)})
         return found
 
     def done(self) -> list[FinishedStep]:
         """The steps that are finished."""
-        return [known for step in self.steps if (known := self.finished(step))]
+        return [known for step in STEPS if (known := self.finished(step))]
 
     def ended(self, error: BaseException) -> None:
         """Keep in the table `builds` that the build was not published, and how far it came.
 
         What its steps tell is taken as it is: their tables are not read again, as the disk may be what failed.
         """
-        records = (_record(self.folder / "steps" / f"{step.name}.json") for step in self.steps)
+        records = (_record(self.folder / "steps" / f"{step.name}.json") for step in STEPS)
         done = [FinishedStep.model_validate(record) for record in records if record]
         record_unpublished(self.warehouse, self.begun, done, self.settings, error)
 
@@ -251,7 +252,7 @@ class StagedBuild:
             StageError: One of them is gone or damaged.
         """
         started, begun = time.monotonic(), self.begun
-        self._see_that_all_is_there(self.steps)
+        self._see_that_all_is_there(STEPS)
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self.rejects(stages["pages"])
         parent = self.parent.manifest if self.parent else None
@@ -265,9 +266,9 @@ class StagedBuild:
         if failed := audited.audit.failures():
             named = [f"{c.expectation}: {c.observed}" for c in failed]
             lost = _main_loss(subject)
-            told = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
+            causes = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
             raise BuildRefusedError(
-                f"build {begun.build_id} failed its audit and was not published: {'; '.join(told)}; {audited.docs} "
+                f"build {begun.build_id} failed its audit and was not published: {'; '.join(causes)}; {audited.docs} "
                 "shows the audit, `quern settings` its thresholds (group audit)",
                 [check.expectation for check in failed],
             )
@@ -296,7 +297,7 @@ class StagedBuild:
         Raises:
             StageError: One of them is gone or damaged.
         """
-        self._see_that_all_is_there(self.steps)
+        self._see_that_all_is_there(STEPS)
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = self._stage(REJECTS, audit.rejects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,17 +44,17 @@ class OrderedStage:
     upstream: tuple[str, ...]  # Those that must be finished before, without what they need themselves.
 
 
-def stages(steps: Sequence[Step] = STEPS) -> list[OrderedStage]:
+def stages() -> list[OrderedStage]:
     """What `run_stage` can be asked for, in an order in which it can be: the steps, their audit, the publication."""
-    listed = [OrderedStage(step.name, tuple(maker.name for maker in makers(steps, step.reads))) for step in steps]
+    listed = [OrderedStage(step.name, tuple(maker.name for maker in makers(STEPS, step.reads))) for step in STEPS]
     read = {name for step in listed for name in step.upstream}
     ends = tuple(step.name for step in listed if step.name not in read)
     return [*listed, OrderedStage(AUDIT, ends), OrderedStage(PUBLISH, (AUDIT,))]
 
 
-def stage_names(steps: Sequence[Step] = STEPS) -> list[str]:
+def stage_names() -> list[str]:
     """The names of `stages`."""
-    return [stage.name for stage in stages(steps)]
+    return [stage.name for stage in stages()]
 
 
 def run_stage(
@@ -63,7 +63,6 @@ def run_stage(
     warehouse: Warehouse,
     source: Path | Url | None = None,
     change: Change = _unchanged,
-    steps: Sequence[Step] | None = None,
     *,
     wait: float = 0.0,
 ) -> None:
@@ -80,7 +79,6 @@ def run_stage(
         source: Files of pages, given with the first step; None for the page store.
         change: Changes settings: of the defaults with the first step, else of those that the build was begun with,
             where it may change nothing that a table depends on.
-        steps: The list of steps.
         wait: Seconds to wait for another that is writing.
 
     Raises:
@@ -88,9 +86,8 @@ def run_stage(
         BuildRefusedError: A critical expectation failed; the audit can be tried again.
         WarehouseError: Another build is writing, or another process runs this step.
     """
-    steps = STEPS if steps is None else steps
-    _see_names(name, build_id, steps)
-    alone = name in (steps[0].name, AUDIT, PUBLISH)
+    _see_names(name, build_id)
+    alone = name in (STEPS[0].name, AUDIT, PUBLISH)
     with (
         warehouse.lock(f"{name} of build {build_id}", wait, beside_others=not alone),
         nullcontext() if alone else _held_step(name, build_id, warehouse, wait),
@@ -100,11 +97,11 @@ def run_stage(
         if _is_published(build_id, warehouse):
             log.info("stage=%s build=%s is published already", name, build_id)
             return
-        staged = _in_progress(name, build_id, warehouse, source, change, steps)
+        staged = _in_progress(name, build_id, warehouse, source, change)
         if staged is None:
             tree, parent = change(Settings()).model_dump(mode="json"), warehouse.parent_id()
             begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
-            staged = StagedBuild.begin(warehouse.builds / build_id, warehouse, steps, begun)
+            staged = StagedBuild.begin(warehouse.builds / build_id, warehouse, begun)
         _see_that_it_can_run(name, staged)
         try:
             if name == AUDIT:
@@ -122,7 +119,7 @@ def run_stage(
                     )
                     staged.publish(manifest)
             else:
-                _run_one(next(step for step in steps if step.name == name), staged, meter)
+                _run_one(next(step for step in STEPS if step.name == name), staged, meter)
         except BaseException as error:
             if name == PUBLISH:
                 warehouse.drop_versions()
@@ -139,29 +136,27 @@ def outlook(
     warehouse: Warehouse,
     source: Path | Url | None = None,
     change: Change = _unchanged,
-    steps: Sequence[Step] | None = None,
 ) -> Outlook:
     """What `run_stage` would do: nothing, as the build is `published` or the step `finished`; `begin` a build; `run`.
 
     Nothing is written. Takes what `run_stage` takes, and raises `StageError` where that would.
     """
-    steps = STEPS if steps is None else steps
-    _see_names(name, build_id, steps)
+    _see_names(name, build_id)
     if _is_published(build_id, warehouse):
         return "published"
-    staged = _in_progress(name, build_id, warehouse, source, change, steps)
+    staged = _in_progress(name, build_id, warehouse, source, change)
     if staged is None:
         return "begin"
     _see_that_it_can_run(name, staged)
-    step = next((step for step in steps if step.name == name), None)
+    step = next((step for step in STEPS if step.name == name), None)
     done = staged.finished(step) if step else staged.audited() if name == AUDIT else None
     return "run" if done is None else "finished"
 
 
-def _see_names(name: str, build_id: str, steps: Sequence[Step]) -> None:
+def _see_names(name: str, build_id: str) -> None:
     """Raises `StageError` where there is no such step, or no build is called so."""
-    if name not in stage_names(steps):
-        raise StageError(no_such("step", name, stage_names(steps)))
+    if name not in stage_names():
+        raise StageError(no_such("step", name, stage_names()))
     if not _BUILD_ID.fullmatch(build_id):
         raise StageError(
             f"--build {build_id}: name it by its start, like {new_build_id()}, so that builds sort by time"
@@ -173,24 +168,24 @@ def _is_published(build_id: str, warehouse: Warehouse) -> bool:
     return build_id in warehouse.snapshot_ids() and not going_on  # Else it was killed just before it was published.
 
 
-def finished_steps(build_id: str, warehouse: Warehouse, steps: Sequence[Step] = STEPS) -> list[str]:
+def finished_steps(build_id: str, warehouse: Warehouse) -> list[str]:
     """The steps of a build that `run_stage` would find finished; of one that is published all."""
     if build_id in warehouse.snapshot_ids():
-        return stage_names(steps)
-    staged = StagedBuild.open(warehouse.builds / build_id, warehouse, steps)
-    return [step.name for step in steps if staged and staged.finished(step)]
+        return stage_names()
+    staged = StagedBuild.open(warehouse.builds / build_id, warehouse)
+    return [step.name for step in STEPS if staged and staged.finished(step)]
 
 
 def _in_progress(
-    name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change, steps: Sequence[Step]
+    name: str, build_id: str, warehouse: Warehouse, source: Path | Url | None, change: Change
 ) -> StagedBuild | None:
     """The build in progress, with its settings changed; None where the first step, `name`, would begin it."""
-    staged = StagedBuild.open(warehouse.builds / build_id, warehouse, steps)
+    staged = StagedBuild.open(warehouse.builds / build_id, warehouse)
     parent = warehouse.parent_id()
     if staged is None:
-        if name != steps[0].name:
+        if name != STEPS[0].name:
             raise StageError(
-                f"no build {build_id} is in progress in {warehouse.address}; `quern stage {steps[0].name} --build "
+                f"no build {build_id} is in progress in {warehouse.address}; `quern stage {STEPS[0].name} --build "
                 f"{build_id}` begins one"
             )
         if parent is not None and build_id < parent:
@@ -207,7 +202,7 @@ def _in_progress(
         raise StageError(f"build {build_id} was begun with pages of {staged.begun.source or 'the page store'}")
     # The settings given, which may differ in nothing that a table depends on.
     given = change(staged.settings)
-    groups = {group for step in staged.steps for group in step.needs}
+    groups = {group for step in STEPS for group in step.needs}
     different = [group for group in sorted(groups) if getattr(given, group) != getattr(staged.settings, group)]
     if different:
         raise StageError(
@@ -225,14 +220,14 @@ def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
     with staged.run([step], work=step.name) as run:
         staged.prepare([step], run)
         staged.finish(step, run, meter)
-        if step is staged.steps[0]:
+        if step is STEPS[0]:
             staged.finish_idle(run)
 
 
 def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
     """Raises `StageError` where what is before the stage `name` was not done."""
-    step = next((step for step in staged.steps if step.name == name), None)
-    needed = staged.steps if step is None else makers(staged.steps, step.reads)
+    step = next((step for step in STEPS if step.name == name), None)
+    needed = STEPS if step is None else makers(STEPS, step.reads)
     missing = [other.name for other in needed if staged.finished(other) is None]
     if not missing and name == PUBLISH and staged.audited() is None:
         missing = [AUDIT]

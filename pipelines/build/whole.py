@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import Step, last_uses
+from quern.jobs.core.step import last_uses
 from quern.pipelines.build.in_progress import BuildRefusedError, StagedBuild
 from quern.pipelines.build.records import Begun, log_file
 from quern.pipelines.build.steps import STEPS
@@ -18,14 +17,7 @@ from quern.schemas.addresses import Url
 from quern.schemas.settings import Settings
 
 
-def build(
-    source: Path | Url | None,
-    warehouse: Warehouse,
-    settings: Settings,
-    steps: Sequence[Step] | None = None,
-    *,
-    wait: float = 0.0,
-) -> Manifest:
+def build(source: Path | Url | None, warehouse: Warehouse, settings: Settings, *, wait: float = 0.0) -> Manifest:
     """Build an index of the pages under `source`, or of the page store, and publish it as a new snapshot.
 
     Where another build is writing, it is waited for `wait` seconds.
@@ -36,8 +28,6 @@ def build(
         WarehouseError: Another build is writing.
     """
     with warehouse.lock("a build", wait):
-        # The build, in a warehouse that is held.
-        steps = STEPS if steps is None else steps
         started, build_id = time.monotonic(), warehouse.next_build_id()
         warehouse.tell_writer(f"build {build_id}")
         with log_file(warehouse.logs / f"{build_id}.log", settings.log), MemoryMeter() as meter:
@@ -47,8 +37,8 @@ def build(
             folder = warehouse.clear_work(build_id)
             staged = None
             try:
-                staged = StagedBuild.begin(folder, warehouse, steps, begun)
-                with staged.run(steps) as run:
+                staged = StagedBuild.begin(folder, warehouse, begun)
+                with staged.run(STEPS) as run:
                     make_tables(staged, run, meter)
                 manifest = staged.pinned(staged.audit())
                 manifest.seconds = round(time.monotonic() - started, 1)
@@ -67,9 +57,9 @@ def build(
 
 def make_tables(staged: StagedBuild, run: Run, meter: MemoryMeter | None = None) -> None:
     """Run the steps one after the other; an engine stops after the last step that may need it."""
-    staged.prepare(staged.steps, run)
-    last = last_uses(staged.steps, staged.settings)
-    for step in staged.steps:
+    staged.prepare(STEPS, run)
+    last = last_uses(STEPS, staged.settings)
+    for step in STEPS:
         staged.finish(step, run, meter)
         for engine in (engine for engine, name in last.items() if name == step.name):
             run.engines.release(engine)

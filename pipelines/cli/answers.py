@@ -120,9 +120,9 @@ def answer(
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
         # What answers depend on beside their questions.
-        told = [results(searcher.settings, SearchSettings), searcher.settings.generator.model_dump(mode="json")]
+        depends_on = [results(searcher.settings, SearchSettings), searcher.settings.generator.model_dump(mode="json")]
         build_id = searcher.snapshot.manifest.build_id
-        parts.begin({"snapshot": build_id, "settings": settings_digest(told), "recipe": recipe})
+        parts.begin({"snapshot": build_id, "settings": settings_digest(depends_on), "recipe": recipe})
         if parts.anew:
             typer.echo(f"answers of a run before in {out} are of another {parts.anew}: answering anew", err=True)
         memo, tally = None if anew else searcher.snapshot.warehouse.memo / "reasoning", Tally()

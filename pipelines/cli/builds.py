@@ -107,10 +107,9 @@ def plan(
 
 
 def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
-    from quern.pipelines.build.steps import STEPS
     from quern.pipelines.inspect.plan import plan_build
 
-    planned = plan_build(source, warehouse, settings, STEPS)
+    planned = plan_build(source, warehouse, settings)
     if as_json:
         print_json({**asdict(planned), "seconds": planned.seconds})
         return

@@ -73,8 +73,7 @@ def show(
     For a citation: its place in the page and in the archive. For an entity: every statement about it, with sources
     and dates; entities that share a name are listed separately.
     """
-    from quern.pipelines.inspect.entities import entities_named
-    from quern.pipelines.inspect.show import ENTITY, NotInSnapshotError, original_of
+    from quern.pipelines.inspect.show import ENTITY, NotInSnapshotError, entities_named, original_of
     from quern.pipelines.inspect.show import show as find
 
     opened = open_warehouse(warehouse).snapshot(snapshot)

@@ -272,9 +272,9 @@ def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
         "ece_right": (lambda at: calibration(at, right, found), found),
         "words": (middle, found),
     }
-    told = ratio_figures(_shares(columns)) | statistic_figures(statistics, len(rows))
-    told |= alce.figures([row.alce for row in rows])
-    return {name: told[name] for name in FIGURES if name in told and not np.isnan(told[name].value)}
+    known = ratio_figures(_shares(columns)) | statistic_figures(statistics, len(rows))
+    known |= alce.figures([row.alce for row in rows])
+    return {name: known[name] for name in FIGURES if name in known and not np.isnan(known[name].value)}
 
 
 FIGURES: Final = {

@@ -21,6 +21,7 @@ from quern.jobs.core.run import Run, TableJob
 from quern.jobs.core.step import Step, makers, run_step, same_before
 from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import busiest, new_run
+from quern.pipelines.build.steps import STEPS
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.row_digests import row_fingerprints
@@ -69,14 +70,13 @@ class Plan:
         return round(sum(known), 1) if len(known) == len(self.steps) else None
 
 
-def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings, steps: Sequence[Step]) -> Plan:
+def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings) -> Plan:
     """What a build of the pages under `source`, or of the page store, would do.
 
     Args:
         source: Folder or file of pages; None for the page store.
         warehouse: Where the build would be; it need not be there yet if pages are named.
         settings: Settings of the build.
-        steps: Its steps.
 
     Raises:
         IngestError: There is nothing to read.
@@ -95,8 +95,8 @@ def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings, s
             run.parent = catalog.snapshot(parent) if parent else None
             if not run.memo.is_dir():
                 run.memo = work / "memo"
-            walk = _Walk(steps, here, run, catalog.whole_manifests()[::-1])
-            planned = tuple(replace(walk.next(step), engine=step.engine(settings)) for step in steps)
+            walk = _Walk(here, run, catalog.whole_manifests()[::-1])
+            planned = tuple(replace(walk.next(step), engine=step.engine(settings)) for step in STEPS)
         return Plan(run.parent.manifest.build_id if run.parent else None, planned)
 
 
@@ -122,7 +122,6 @@ class _Work:
 class _Walk:
     """A walk along the steps."""
 
-    steps: Sequence[Step]
     settings: Settings
     run: Run
     history: Sequence[Manifest]
@@ -146,7 +145,7 @@ class _Walk:
             seconds = round(compute * busy.seconds / busy.computed if busy.computed else busy.seconds, 1)
         return PlannedStep(
             name=step.name,
-            upstream=tuple(maker.name for maker in makers(self.steps, step.reads)),
+            upstream=tuple(maker.name for maker in makers(STEPS, step.reads)),
             reads=step.reads,
             makes=step.makes,
             needs=step.needs,
@@ -185,7 +184,7 @@ class _Walk:
         record, given = self._record(step), self.tables[step.reads[0]]
         if record is None or given.rows is None or given.fresh is None:
             return _Work(None, None, {name: _Table(None, None, None) for name in step.makes})
-        before = next((self._record(maker) for maker in makers(self.steps, step.reads[:1])), None)
+        before = next((self._record(maker) for maker in makers(STEPS, step.reads[:1])), None)
         share = record.rows_in / max(1, before.rows.get(step.reads[0], 0) if before else 0)
         rows, fresh = given.rows * share, given.fresh * share
         anew = record.fingerprint != job.fingerprint() or not job.reuses

@@ -84,7 +84,7 @@ def build_unaudited(pages: Path, warehouse: Warehouse, settings: Settings) -> di
     """The tables of a build, published without the audit: that takes seconds, reads tables and changes none."""
     begun = Begun(build_id=new_build_id(), source=pages, parent=warehouse.current_id(), settings=settings.model_dump())
     folder = warehouse.clear_work(begun.build_id)
-    staged = StagedBuild.begin(folder, warehouse, STEPS, begun)
+    staged = StagedBuild.begin(folder, warehouse, begun)
     with staged.run(STEPS) as run:
         make_tables(staged, run)
     tables = staged.tables()

@@ -123,7 +123,7 @@ def test_a_publication_that_was_cut_short_is_tried_again_though_the_warehouse_wa
         run_stage(name, tonight, catalog, pages if name == "ingest" else None, in_one_process)
     (tmp_path / "was").rename(tmp_path / "warehouse")
     catalog = Warehouse.open(tmp_path / "warehouse")
-    begun = StagedBuild.open(catalog.builds / tonight, catalog, STEPS)
+    begun = StagedBuild.open(catalog.builds / tonight, catalog)
     assert begun is not None
     audit = begun.audited()
     assert audit is not None

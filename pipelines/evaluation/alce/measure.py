@@ -140,7 +140,7 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
     """The figures that these answers have, macro over questions, with 95 % bootstrap intervals."""
     columns = {f.name: np.array([getattr(row, f.name) for row in rows], dtype=np.float64) for f in fields(Worth)}
     columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-    told = mean_figures(columns)
+    known = mean_figures(columns)
     if (recall := columns.get("alce_citation_recall")) is not None:
         # Harmonic mean of the two means, as ALCE's figures are compared.
         precision = columns["alce_citation_precision"]
@@ -151,8 +151,8 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
                 return math.nan
             return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
 
-        told |= statistic_figures({_F1: (f1, (~np.isnan(recall)).astype(np.float64))}, len(rows))
-    return {name: told[name] for name in FIGURES if name in told}
+        known |= statistic_figures({_F1: (f1, (~np.isnan(recall)).astype(np.float64))}, len(rows))
+    return {name: known[name] for name in FIGURES if name in known}
 
 
 def evaluate_file(

@@ -27,7 +27,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planned(warehouse: Path, pages: Path = FEW, *changes: str) -> dict[str, PlannedStep]:
-    plan = plan_build(pages, warehouse, load_settings(None, (*LOCAL, *changes)), STEPS)
+    plan = plan_build(pages, warehouse, load_settings(None, (*LOCAL, *changes)))
     return {step.name: step for step in plan.steps}
 
 

@@ -14,8 +14,7 @@ from quern.indexes.catalog import Snapshot, Warehouse
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import app
-from quern.pipelines.inspect.entities import entities_named
-from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
+from quern.pipelines.inspect.show import NotInSnapshotError, entities_named, original_of, show
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.schemas.settings import IngestSettings
