@@ -10,13 +10,11 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.changes import changed_rows
 from quern.jobs.core.contract import Job
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
@@ -24,12 +22,14 @@ from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
 from tests.benchmarks.night_pages import World
 from tests.nights.builds import nights
-from tests.tiny_embedder import write_tiny_embedder
+from tests.tiny_models import write_tiny_embedder
 
 _CHANGED: Final = 0.01
 _STARTED: Final = frozenset({"spark", "ray"})
 # A chunk of five sentences has no more to ask; vectors of more pairs would only make full builds longer.
 _PAIRS: Final = 5
+# Steps that count the rows made; others count those that they were given.
+_BY_ROWS_MADE: Final = frozenset({"entities", "sources", "timelines"})
 
 
 def benchmark_law(count: int, seed: int) -> dict[str, float]:
@@ -44,12 +44,12 @@ def benchmark_law(count: int, seed: int) -> dict[str, float]:
     return {"nights compared": float(count), "nights that break the law": float(broken)}
 
 
-def benchmark_nights(documents: int, overrides: Sequence[str] = (), *, real_model: bool = False) -> dict[str, float]:
+def benchmark_nights(documents: int, *, real_model: bool = False) -> dict[str, float]:
     """Rows recomputed and wall times of a night in which 1 % of the documents changed, and of one in which none did."""
     with tempfile.TemporaryDirectory() as name:
         folder, world = Path(name), World(documents)
         model = () if real_model else (f"embed.model={write_tiny_embedder(folder / 'model')}",)
-        settings = load_settings(None, ["engine.engine=local", f"doc2query.pairs={_PAIRS}", *model, *overrides])
+        settings = load_settings(None, ["engine.engine=local", f"doc2query.pairs={_PAIRS}", *model])
         day = world.first_night()
         next_day = world.next_night(day, _CHANGED, 1)
         build(world.write(World(8).first_night(), folder / "warm.jsonl"), Warehouse.create(folder / "warm"), settings)
@@ -59,15 +59,21 @@ def benchmark_nights(documents: int, overrides: Sequence[str] = (), *, real_mode
         world.write(next_day, pages)
         night = _timed(pages, warehouse, settings)
         full = _timed(pages, fresh, settings)
-        compared = _seconds_to_compare(warehouse, night.manifest)
         auto = settings.model_copy(update={"engine": settings.engine.model_copy(update={"engine": "auto"})})
         quiet = _timed(pages, warehouse, auto)
+    of = {step.name: step.rows_out if step.name in _BY_ROWS_MADE else step.rows_in for step in night.manifest.steps}
+    recomputed = {step.name: step.computed / of[step.name] for step in night.manifest.steps if of[step.name]}
+    row_wise = {step.name for step in STEPS if isinstance(step.job(settings), Job)}
+    one, other = ({name: t.digest for name, t in of.manifest.tables.items()} for of in (night, full))
+    differing = {name for name, _ in one.items() ^ other.items()}
+    rows = {name: table.rows for name, table in night.manifest.tables.items()}
+    changes = {name: c.added + c.changed for name, c in night.manifest.changes.items() if rows[name]}
     return {
-        **{f"{step} recomputed": share for step, share in _recomputed(night.manifest).items()},
-        **{f"{table} rows that differ": share for table, share in _differ(night.manifest).items()},
+        **{f"{step} recomputed": share for step, share in recomputed.items()},
+        **{f"{table} rows that differ": count / rows[table] for table, count in changes.items()},
         **{f"{step} seconds of the night": seconds for step, seconds in _seconds(night.manifest).items()},
         **{f"{step} seconds in full": seconds for step, seconds in _seconds(full.manifest).items()},
-        "row-wise jobs: rows recomputed, largest share": max(_row_wise(night.manifest, settings).values()),
+        "row-wise jobs: rows recomputed, largest share": max(recomputed[name] for name in row_wise & {*recomputed}),
         "full build: seconds": full.seconds,
         "night: seconds": night.seconds,
         "night: share of a full build": night.seconds / full.seconds,
@@ -75,25 +81,9 @@ def benchmark_nights(documents: int, overrides: Sequence[str] = (), *, real_mode
         "nothing changed: seconds": quiet.seconds,
         "nothing changed: share of a full build": quiet.seconds / full.seconds,
         "nothing changed: share of a full build's processor time": quiet.cpu / full.cpu,
-        "lines of changes: share of a full build": compared / full.seconds,
         "nothing changed: engines started": float(len(_STARTED & {job["engine"] for job in quiet.manifest.jobs})),
-        "tables that differ from a full build's": float(len(differing(night.manifest, full.manifest))),
+        "tables that differ from a full build's": float(len(differing)),
     }
-
-
-def differing(one: Manifest, other: Manifest) -> list[str]:
-    """Names of the tables whose digests differ."""
-    names = sorted({*one.tables, *other.tables})
-    return [n for n in names if (t := one.tables.get(n)) is None or other.tables.get(n, t).digest != t.digest]
-
-
-def _seconds_to_compare(warehouse: Warehouse, night: Manifest) -> float:
-    """What it takes to tell how many rows of each table changed."""
-    before, after = (warehouse.snapshot(build_id) for build_id in (night.parent, night.build_id))
-    started = time.monotonic()
-    for name in night.tables:
-        changed_rows(before.stage(name), after.stage(name))
-    return time.monotonic() - started
 
 
 @dataclass(frozen=True)
@@ -111,31 +101,8 @@ def _timed(pages: Path, warehouse: Warehouse, settings: Settings) -> _Timed:
     return _Timed(manifest, time.monotonic() - started, time.process_time() - cpu)
 
 
-_BY_ROWS_MADE: Final = frozenset({"entities", "sources", "timelines"})
-
-
-def _recomputed(manifest: Manifest) -> dict[str, float]:
-    """For each step the rows that it computed, as a share of those it was given, or made where it counts these."""
-    of = {step.name: step.rows_out if step.name in _BY_ROWS_MADE else step.rows_in for step in manifest.steps}
-    return {step.name: step.computed / of[step.name] for step in manifest.steps if of[step.name]}
-
-
-def _differ(manifest: Manifest) -> dict[str, float]:
-    """For each table its rows that differ from last night's, as a share of all."""
-    rows = {name: table.rows for name, table in manifest.tables.items()}
-    return {name: (c.added + c.changed) / rows[name] for name, c in manifest.changes.items() if rows[name]}
-
-
-def _row_wise(manifest: Manifest, settings: Settings) -> dict[str, float]:
-    """The same, of steps whose job makes rows of rows."""
-    names = {step.name for step in STEPS if isinstance(step.job(settings), Job)}
-    return {name: share for name, share in _recomputed(manifest).items() if name in names}
-
-
 def _seconds(manifest: Manifest) -> dict[str, float]:
     """Seconds of each step that is no hundredth of one, and of all that is no step."""
     steps = {step.name: step.seconds for step in manifest.steps}
-    return {
-        **{name: s for name, s in steps.items() if s >= 0.01},
-        "audit, pins": manifest.seconds - sum(steps.values()),
-    }
+    long = {name: seconds for name, seconds in steps.items() if seconds >= 0.01}
+    return {**long, "audit, pins": manifest.seconds - sum(steps.values())}

@@ -18,7 +18,7 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines.build.whole import build
 from quern.schemas.settings.reading import load_settings
 from tests.benchmarks.night_pages import World
-from tests.tiny_embedder import write_tiny_embedder
+from tests.tiny_models import write_tiny_embedder
 
 _MIB = 1 << 20
 

@@ -26,7 +26,7 @@ from quern.pipelines.inspect.verify import kept_files, verify
 from quern.schemas.addresses import Url
 from tests.conftest import ROOT, Quern
 from tests.indexes.test_catalog import publish, targets
-from tests.store_proxy import FAULTS, StoreProxy, store_proxy
+from tests.proxies import FAULTS, StoreProxy, store_proxy
 
 Machine = Callable[[str], Warehouse]
 

@@ -14,7 +14,7 @@ from quern.indexes.served.search_server import SearchServer, SearchServerError
 from quern.schemas.settings import SearchServerSettings
 from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.tables import TABLES
-from tests.search_proxy import Answer, Proxy, as_json, proxied, saying
+from tests.proxies import Answer, Proxy, as_json, proxied, saying
 
 
 @pytest.fixture

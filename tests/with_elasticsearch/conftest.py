@@ -16,7 +16,7 @@ import pytest
 from quern.indexes.served.search_server import SearchServer
 from quern.schemas.settings import SearchServerSettings
 from tests.conftest import build_here
-from tests.search_proxy import Proxy, proxied
+from tests.proxies import Proxy, proxied
 
 VARIABLE = "QUERN_TEST_SERVER"
 _NOBODY = 65534

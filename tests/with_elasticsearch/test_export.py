@@ -14,7 +14,7 @@ from quern.pipelines import export as exporting
 from quern.pipelines.export import Exported, export, rollback
 from quern.schemas.tables import CHUNKS, DOCUMENTS
 from tests.conftest import Quern
-from tests.search_proxy import Answer, Proxy, as_json
+from tests.proxies import Answer, Proxy, as_json
 from tests.tables import publish as publish_rows
 
 ALIAS = "quern-tests"

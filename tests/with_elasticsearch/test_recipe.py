@@ -15,7 +15,7 @@ from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.recipes.elasticsearch import searched
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings.reading import SettingsError, load_settings
-from tests.search_proxy import Proxy, as_json
+from tests.proxies import Proxy, as_json
 
 ALIAS = "quern-tests"
 QUESTIONS = ["How old is the peat beneath Tollen Bridge?", "", "What would a fog warning for Gannet Narrows cost?"]

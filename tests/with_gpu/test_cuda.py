@@ -20,8 +20,7 @@ from quern.jobs.tasks.generators.local import LocalBackend
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings, GeneratorSettings, RerankSettings
 from tests.benchmarks.articles import synthetic_articles
-from tests.tiny_cross_encoder import write_tiny_cross_encoder
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_cross_encoder, write_tiny_llama
 
 pytestmark = pytest.mark.torch
 

@@ -20,7 +20,7 @@ from quern.pipelines.build.whole import build
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
 from tests.jobs.tasks.generators.test_local import asked
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 
 @pytest.fixture(scope="module")

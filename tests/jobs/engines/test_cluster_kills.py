@@ -23,7 +23,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
 from quern.schemas.settings.reading import load_settings
 from tests.clusters import Daemon, ray_of_two_nodes, spark_standalone
-from tests.tiny_embedder import write_tiny_embedder
+from tests.tiny_models import write_tiny_embedder
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600 + 1200 * int(os.environ.get("QUERN_CLUSTER_KILLS", "2")))]
 

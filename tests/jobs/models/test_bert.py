@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from quern.jobs.models import bert
 from quern.jobs.models.folders import Model, ModelError, read_model
 from quern.jobs.models.machine import import_openvino
-from tests.tiny_embedder import write_tiny_embedder
+from tests.tiny_models import write_tiny_embedder
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.conftest import Staged
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.jobs.tasks.generators.test_endpoint import CHUNKS, rejected
 from tests.jobs.tasks.toy_task import TALLY, Line, Tally, TallyJob
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 TEXTS = ["The mill grinds.", "Fire!", "Rye and barley for the village", "Bread!"]
 LINES = [Line(text) for text in TEXTS]

@@ -26,7 +26,7 @@ from quern.jobs.training.alignment import (
     train_aligner,
 )
 from quern.jobs.training.run import Settings, TrainingError
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 pytestmark = pytest.mark.torch
 

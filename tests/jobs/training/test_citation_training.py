@@ -20,7 +20,7 @@ from quern.jobs.training.pairs import grouped
 from quern.jobs.training.reranker import MINIMUM, SELECTOR, Lists, Shape, selection_loss, train
 from quern.jobs.training.run import Settings, TrainingError
 from quern.schemas.settings import CiteSettings
-from tests.tiny_cross_encoder import write_tiny_cross_encoder
+from tests.tiny_models import write_tiny_cross_encoder
 
 pytestmark = pytest.mark.torch
 

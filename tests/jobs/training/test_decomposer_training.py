@@ -32,7 +32,7 @@ from quern.jobs.training.decomposer import (
 from quern.jobs.training.graphs import Graph, GraphsError, edge_f1, graph_of, measures, read_graphs
 from quern.jobs.training.language_model import LanguageModel, completion_loss
 from quern.jobs.training.run import Settings, TrainingError
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 pytestmark = pytest.mark.torch
 

@@ -13,7 +13,7 @@ import torch
 
 from quern.jobs.training.language_model import Example, LanguageModel, batch_at, completion_loss, read
 from quern.jobs.training.run import TrainingError
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 pytestmark = pytest.mark.torch
 

@@ -17,7 +17,7 @@ from quern.jobs.training.pairs import Group
 from quern.jobs.training.reranker import MINIMUM, RERANKER, Batches, Shape, info_nce, split, train
 from quern.jobs.training.run import Settings, TrainingError
 from quern.schemas.settings import RerankSettings
-from tests.tiny_cross_encoder import write_tiny_cross_encoder
+from tests.tiny_models import write_tiny_cross_encoder
 
 pytestmark = pytest.mark.torch
 

@@ -27,7 +27,7 @@ from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedder import Embedder, prepare
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EmbedSettings
-from tests.tiny_embedder import write_tiny_embedder
+from tests.tiny_models import write_tiny_embedder
 
 WORDS = ["baker", "bread", "Alice", "house", "moved", "2026", "unbelievable", "北京", "street,", "why?", "river"]
 RNG = random.Random(3)

@@ -59,7 +59,7 @@ def test_what_cannot_be_trained_on_is_told(
 def test_what_a_language_model_cannot_be_trained_on_is_told(
     command: str, row: dict[str, object], told: str, tmp_path: Path, quern_here: Quern
 ) -> None:
-    from tests.tiny_llama import write_tiny_llama
+    from tests.tiny_models import write_tiny_llama
 
     file, base = tmp_path / "rows.jsonl", write_tiny_llama(tmp_path / "base")
     file.write_text(json.dumps(row), "utf-8")

@@ -18,7 +18,7 @@ from quern.pipelines.retrieve.ranking import Ranking, cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import RerankSettings
-from tests.tiny_cross_encoder import write_tiny_cross_encoder
+from tests.tiny_models import write_tiny_cross_encoder
 
 QUESTIONS = ["What struck the dredger?", "Who repaired Tollen Bridge, and when did the trams cross it again?"]
 

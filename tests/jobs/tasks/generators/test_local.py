@@ -13,7 +13,7 @@ from quern.jobs.tasks.generators.contract import Backend, GeneratorError, Reply,
 from quern.jobs.tasks.generators.local import LocalBackend
 from quern.jobs.tasks.generators.model_folder import model_identity
 from quern.schemas.settings import GeneratorSettings
-from tests.tiny_llama import write_tiny_llama
+from tests.tiny_models import write_tiny_llama
 
 pytestmark = pytest.mark.torch
 
