@@ -6,11 +6,12 @@ import gc
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings as examples
+from typer.main import get_command
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
@@ -30,14 +32,13 @@ from quern.jobs.pages.pages import ReadPages
 from quern.jobs.tasks.table import GeneratorEngine
 from quern.pipelines.build.whole import build
 from quern.pipelines.cli.common import LOGGERS
-from quern.pipelines.cli.main import main
+from quern.pipelines.cli.main import app, main
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import EngineSettings, IngestSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
-from tests.hints import unknown_options
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Serve
 from tests.tables import stage_of
 
@@ -143,41 +144,56 @@ def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(sys, "argv", words)
         capfd.readouterr()
         code = 0
-        with _as_it_was(), _let_go():
+        with _as_a_process():
             try:
                 main()
             except SystemExit as stop:
                 code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         output, errors = capfd.readouterr()
-        assert unknown_options(words[1:], errors) == []
+        assert _unknown_options(words[1:], errors) == []
         return subprocess.CompletedProcess(words, code, output, errors)
 
     return call
 
 
-@contextmanager
-def _let_go() -> Iterator[None]:
-    """Lets go, at the end, of what was made within, as a process that ends does of its snapshot.
+def _unknown_options(arguments: Sequence[str], errors: str) -> list[str]:
+    """The options that hints of `quern ARGUMENTS` name and that the command lacks, as `COMMAND OPTION`.
 
-    What was there before is passed over: to go through the million objects of all tests takes half a second.
+    In backticks a command of Quern is read as one; an option elsewhere is one of the command that was run.
     """
+    unknown = []
+    for line in (line for line in errors.splitlines() if line.startswith("quern: ")):
+        codes = re.findall(r"`([^`]*)`", line)
+        own = " ".join([re.sub(r"`[^`]*`", " ", line), *(code for code in codes if code.startswith("-"))])
+        commands = [code.split() for code in codes if code.startswith("quern ")]
+        for words, text in [(arguments, own), *((words[1:], " ".join(words)) for words in commands)]:
+            command: Any = get_command(app)
+            name = "quern"
+            for word in words:
+                if (inner := getattr(command, "commands", {}).get(word)) is None:
+                    break
+                command, name = inner, f"{name} {word}"
+            options = {option for p in command.params for option in (*p.opts, *p.secondary_opts)}
+            unknown += [f"{name} {o}" for o in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text) if o not in options]
+    return unknown
+
+
+@contextmanager
+def _as_a_process() -> Iterator[None]:
+    """Puts back, at the end, the signals and loggers that the command line sets, and lets go of what was made within.
+
+    So a process that ends lets go of its snapshot. What was there before is passed over: to go through the million
+    objects of all tests takes half a second.
+    """
+    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
     gc.freeze()
     try:
         yield
     finally:
         gc.collect()
         gc.unfreeze()
-
-
-@contextmanager
-def _as_it_was() -> Iterator[None]:
-    """Puts back the signals and loggers that the command line sets."""
-    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
-    try:
-        yield
-    finally:
         for number, action in signals.items():
             signal.signal(number, action)
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):

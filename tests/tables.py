@@ -34,14 +34,16 @@ def batch_of(table: Table, rows: list[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([filled(table, row) for row in rows], schema=table.schema)
 
 
-def stage_of(path: Path, table: Table, rows: list[Row]) -> Stage:
-    """The rows, filled, as a staged table."""
+def stage_of(path: Path, table: Table, rows: list[Row] | pa.RecordBatch) -> Stage:
+    """The rows, filled where they are no batch, as a staged table."""
     with StageWriter(path, table) as writer:
-        writer.write(batch_of(table, rows))
+        writer.write(rows if isinstance(rows, pa.RecordBatch) else batch_of(table, rows))
     return writer.stage()
 
 
-def publish(warehouse: Warehouse, build_id: str, rows: Mapping[Table, list[Row]], **about: Any) -> Snapshot:
+def publish(
+    warehouse: Warehouse, build_id: str, rows: Mapping[Table, list[Row] | pa.RecordBatch], **about: Any
+) -> Snapshot:
     """A build of these tables alone, published after the one before."""
     parent = warehouse.manifest() if warehouse.current_id() else None
     stages = [stage_of(warehouse.stages / t.name / f"{build_id}.parquet", t, told) for t, told in rows.items()]

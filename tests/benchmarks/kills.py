@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import random
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from tests.kills.host import Host
 from tests.kills.scenes import Scenes
-from tests.kills.trial import Kill, Outcome, Reference, Runner, tally
+from tests.kills.trial import Kill, Outcome, Reference, Runner
+
+log = logging.getLogger(__name__)
 
 _HOW: Final = ("group", "alone", "SIGTERM", "SIGINT")
 # Of so many kills one meets a command that was started as a user does: the others save the seconds of its imports.
@@ -61,9 +63,9 @@ def benchmark_kills(
             planned = [random_kill(chance, references[name]) for _ in range(_KILLS)]
             outcomes.append(outcome := runner.trial(scene, references[name], planned))
             done = sum(outcome.killed for outcome in outcomes)
-            told = "good" if outcome.good else str(outcome)
-            sys.stderr.write(f"kills={done} {name}: {', '.join(map(str, planned))}: {told}\n")
-            sys.stderr.flush()
+            log.info(
+                "kills=%d %s: %s: %s", done, name, ", ".join(map(str, planned)), "good" if outcome.good else outcome
+            )
             if done >= kills:
                 break
     finally:
@@ -71,4 +73,12 @@ def benchmark_kills(
         host.close()
     if all(outcome.good for outcome in outcomes):
         shutil.rmtree(root)
-    return tally(outcomes)
+    return {
+        "commands": len(outcomes),
+        "kills": sum(outcome.killed for outcome in outcomes),
+        "kills_survived": sum(outcome.killed for outcome in outcomes if outcome.survived),
+        "digests_equal": sum(outcome.equal for outcome in outcomes),
+        "orphans": sum(len(outcome.orphans) for outcome in outcomes),
+        "files_left": sum(len(outcome.left) for outcome in outcomes),
+        "problems": sum(len(outcome.problems) for outcome in outcomes),
+    }

@@ -11,9 +11,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tests.beside import ROOT
 
@@ -31,43 +33,39 @@ _IMPORTED: Final = (
 )
 
 
+@dataclass(frozen=True)
 class Process:
     """`quern` as the leader of a process group of its own, with all that it says in a file."""
 
-    def __init__(self, pid: int, said: Path) -> None:
-        self.pid, self.said = pid, said
-
-    def poll(self) -> int | None:
-        """Exit code; None while it runs."""
-        raise NotImplementedError
+    pid: int
+    said: Path
+    poll: Callable[[], int | None]  # Exit code; None while it runs.
 
     def told(self) -> str:
         """What it said so far."""
         return self.said.read_text("utf-8", "replace") if self.said.exists() else ""
 
-    def lines(self) -> int:
-        """Lines that it said so far."""
-        return self.told().count("\n")
+    def wait(self, seconds: float) -> int | None:
+        """Exit code; None if it still runs after so long."""
+        until = time.monotonic() + seconds
+        while (code := self.poll()) is None and time.monotonic() < until:
+            time.sleep(0.03)
+        return code
 
 
-class ColdProcess(Process):
-    """`quern` as a user starts it."""
-
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], said: Path) -> None:
-        with said.open("wb") as file:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "quern.pipelines.cli", *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                env={**os.environ, **environment},
-                cwd=ROOT,
-                start_new_session=True,
-            )
-        super().__init__(self._process.pid, said)
-
-    def poll(self) -> int | None:
-        return self._process.poll()
+def start_cold(arguments: Sequence[str], environment: Mapping[str, str], said: Path) -> Process:
+    """Start `quern` as a user does."""
+    with said.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "quern.pipelines.cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            env={**os.environ, **environment},
+            cwd=ROOT,
+            start_new_session=True,
+        )
+    return Process(process.pid, said, process.poll)
 
 
 class Host:
@@ -90,7 +88,20 @@ class Host:
         order = {"arguments": list(arguments), "environment": dict(environment), "said": str(said)}
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
-        return _WarmProcess(int(self._process.stdout.readline()), said, self._process.stdout)
+        replies, stat = self._process.stdout, Path(f"/proc/{int(self._process.stdout.readline())}/stat")
+        code: list[int] = []
+
+        def poll() -> int | None:
+            """Exit code, once the process is gone, or waits for its parent to see that it ended."""
+            try:
+                ended = stat.read_text().rpartition(")")[2].split()[0] == "Z"
+            except (FileNotFoundError, ProcessLookupError):
+                ended = True
+            if ended and not code:
+                code.append(int(replies.readline()))
+            return code[0] if code else None
+
+        return Process(int(stat.parent.name), said, poll)
 
     def close(self) -> None:
         """End it."""
@@ -99,48 +110,24 @@ class Host:
         self._process.wait(30)
 
 
-class _WarmProcess(Process):
-    def __init__(self, pid: int, said: Path, replies: Any) -> None:
-        super().__init__(pid, said)
-        self._replies = replies
-        self._code: int | None = None
-
-    def poll(self) -> int | None:
-        if self._code is None and _ended(self.pid):
-            self._code = int(self._replies.readline())
-        return self._code
-
-
-def _ended(pid: int) -> bool:
-    """Whether a process is gone, or waits for its parent to see that it ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def _become(order: Mapping[str, Any]) -> None:
-    """Be `quern`, from here to the end of the process."""
-    os.setsid()
-    os.environ.update(order["environment"])
-    tempfile.tempdir = None
-    said = os.open(order["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (said, 1), (said, 2)):
-        os.dup2(source, target)
-    sys.argv = ["quern", *order["arguments"]]
-    from quern.pipelines.cli.entry import main
-
-    main()
-
-
 def serve() -> None:
     """Take orders until there is none."""
     for module in _IMPORTED:
         importlib.import_module(module)
     for line in sys.stdin:
         if not (pid := os.fork()):
-            _become(json.loads(line))
+            order = json.loads(line)
+            os.setsid()
+            os.environ.update(order["environment"])
+            tempfile.tempdir = None
+            said = os.open(order["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for source, target in ((nothing, 0), (said, 1), (said, 2)):
+                os.dup2(source, target)
+            sys.argv = ["quern", *order["arguments"]]
+            from quern.pipelines.cli.entry import main
+
+            main()
             return
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()

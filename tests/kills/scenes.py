@@ -94,10 +94,6 @@ def _nothing(folder: Path) -> None:
     pass
 
 
-def _same(folder: Path) -> None:
-    return None
-
-
 def _copy(source: Path, folder: Path) -> None:
     for path in source.iterdir():
         if path.name not in ("t", "said.txt"):
@@ -128,18 +124,15 @@ class Scenes:
             "crawl": self._crawl,
             **{f"stage {name}": partial(self._stage, name) for name in stage_names()},
             "answer": self._answer,
-            "prune": self._prune,
-            "vacuum": self._vacuum,
-            "rebuild": self._rebuild,
-            "build": self._build,
+            "prune": partial(self._tidying, "prune", "snapshots", "prune"),
+            "vacuum": partial(self._tidying, "vacuum", "vacuum", "--set", "memo.keep_nights=1"),
+            "rebuild": partial(self._build, "rebuild"),
+            "build": partial(self._build, "build"),
         }
         return {name: make for name, make in every.items() if not names or name.split()[0] in names or name in names}
 
-    def _options(self) -> tuple[str, ...]:
-        return ("--engine", self._engine, *_SETTINGS)
-
-    def _building(self, pages: Path, folder: Path) -> list[str]:
-        return ["build", str(pages), "-w", str(folder / "wh"), *self._options()]
+    def _building(self, pages: Path, folder: Path, *more: str) -> list[str]:
+        return ["build", str(pages), "-w", str(folder / "wh"), "--engine", self._engine, *_SETTINGS, *more]
 
     def _made_by(self, name: str, before: Callable[[Path], None], *commands: Callable[[Path], Sequence[str]]) -> Path:
         """A folder in which `commands` were run, once."""
@@ -150,28 +143,13 @@ class Scenes:
     def _built(self) -> Path:
         return self._made_by("built", _nothing, partial(self._building, self.few))
 
-    def _build(self) -> Scene:
-        return Scene("build", _nothing, partial(self._building, self.whole), tables, tables, left_in_warehouse)
-
-    def _rebuild(self) -> Scene:
-        prepare = partial(_copy, self._built())
-        return Scene("rebuild", prepare, partial(self._building, self.whole), tables, tables, left_in_warehouse)
+    def _build(self, name: str) -> Scene:
+        prepare = partial(_copy, self._built()) if name == "rebuild" else _nothing
+        return Scene(name, prepare, partial(self._building, self.whole), tables, tables, left_in_warehouse)
 
     def _staging(self, name: str, folder: Path) -> list[str]:
-        source = ("--source", str(self.whole)) if name == stage_names()[0] else ()
-        settings = _SETTINGS if source else ()
-        return [
-            "stage",
-            name,
-            "--build",
-            _BUILD,
-            "-w",
-            str(folder / "wh"),
-            "--engine",
-            self._engine,
-            *source,
-            *settings,
-        ]
+        command = ["stage", name, "--build", _BUILD, "-w", str(folder / "wh"), "--engine", self._engine]
+        return [*command, "--source", str(self.whole), *_SETTINGS] if name == stage_names()[0] else command
 
     def _before(self, name: str) -> Path:
         """A folder in which the steps before the stage `name` have ended."""
@@ -188,11 +166,12 @@ class Scenes:
         return Scene(f"stage {name}", prepare, partial(self._staging, name), result, tables, left)
 
     def _ingest(self) -> Scene:
+        options = ("--engine", self._engine, "--set", "ingest.task_bytes=2000")
+
         def command(folder: Path) -> list[str]:
-            options = ("--engine", self._engine, "--set", "ingest.task_bytes=2000")
             return ["ingest", str(self.whole), "-w", str(folder / "wh"), *options]
 
-        return Scene("ingest", _nothing, command, stored, _same, left_by_others)
+        return Scene("ingest", _nothing, command, stored, _nothing, left_by_others)
 
     def _crawl(self) -> Scene:
         def prepare(folder: Path) -> None:
@@ -202,7 +181,7 @@ class Scenes:
             options = [part for setting in _CRAWL for part in ("--set", f"crawl.{setting}")]
             return ["crawl", str(folder / "seeds.txt"), "-w", str(folder / "wh"), "--engine", self._engine, *options]
 
-        return Scene("crawl", prepare, command, stored, _same, left_by_others)
+        return Scene("crawl", prepare, command, stored, _nothing, left_by_others)
 
     def _answer(self) -> Scene:
         lines = (CORPUS / "questions.jsonl").read_text("utf-8").splitlines()[:_QUESTIONS]
@@ -216,27 +195,19 @@ class Scenes:
 
         return Scene("answer", prepare, command, answers, tables, left_by_others)
 
-    def _several(self) -> Path:
-        """A warehouse with three snapshots."""
-        again = (partial(self._building, self.whole), partial(self._building, self.few))
-        return self._made_by("several", partial(_copy, self._built()), *(partial(_allowing, build) for build in again))
+    def _tidying(self, name: str, *command: str) -> Scene:
+        """What tidies a warehouse with three snapshots."""
 
-    def _prune(self) -> Scene:
-        def command(folder: Path) -> list[str]:
-            return ["snapshots", "prune", "-w", str(folder / "wh"), "--keep", "1"]
+        def building(pages: Path, folder: Path) -> list[str]:
+            return self._building(pages, folder, "--set", "audit.max_shrink=1")
 
-        return Scene("prune", partial(_copy, self._several()), command, snapshots, tables, left_by_others)
+        again = (partial(building, self.whole), partial(building, self.few))
+        several = self._made_by("several", partial(_copy, self._built()), *again)
 
-    def _vacuum(self) -> Scene:
-        def command(folder: Path) -> list[str]:
-            return ["vacuum", "-w", str(folder / "wh"), "--keep", "1", "--set", "memo.keep_nights=1"]
+        def tidy(folder: Path) -> list[str]:
+            return [*command, "-w", str(folder / "wh"), "--keep", "1"]
 
-        return Scene("vacuum", partial(_copy, self._several()), command, snapshots, tables, left_by_others)
-
-
-def _allowing(build: Callable[[Path], Sequence[str]], folder: Path) -> list[str]:
-    """A build that may lose documents."""
-    return [*build(folder), "--set", "audit.max_shrink=1"]
+        return Scene(name, partial(_copy, several), tidy, snapshots, tables, left_by_others)
 
 
 def _route(asked: Asked) -> Answer:

@@ -59,38 +59,27 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
     trials.host.close()
 
 
-def _victims(process: Process, names: tuple[str, ...]) -> list[psutil.Process]:
-    found = []
-    for one in psutil.Process(process.pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            name = "driver" if "serve(" in " ".join(one.cmdline()) else one.name()
-            if name.startswith(names) and one.status() != psutil.STATUS_ZOMBIE:
-                found.append(one)
-    return found
-
-
-def _wait(process: Process) -> int | None:
-    until = time.monotonic() + _LONGEST
-    while (code := process.poll()) is None and time.monotonic() < until:
-        time.sleep(0.03)
-    return code
-
-
 def _kill(trials: Trials, folder: Path, death: str, moment: str) -> None:
     """Start a build, and kill what `death` names when the build has said a line that begins with `moment`."""
     engine, names, said = DEATHS[death]
     process = trials.start(folder, engine)
     until = time.monotonic() + _LONGEST
     while process.poll() is None and time.monotonic() < until:
-        spoken = any(line.startswith(moment) for line in process.told().splitlines())
-        if spoken and (victims := _victims(process, names)):
+        victims = []
+        if any(line.startswith(moment) for line in process.told().splitlines()):
+            for one in psutil.Process(process.pid).children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    name = "driver" if "serve(" in " ".join(one.cmdline()) else one.name()
+                    if name.startswith(names) and one.status() != psutil.STATUS_ZOMBIE:
+                        victims.append(one)
+        if victims:
             break
         time.sleep(0.02)
     else:
         pytest.fail(f"there was nothing to kill: {process.told()}")
     for victim in victims:
         victim.kill()
-    code, told = _wait(process), process.told()
+    code, told = process.wait(_LONGEST), process.told()
     last = told.splitlines()[-1]
     print(f"{death} | {moment} | {code} | {last}", flush=True)
     assert code == 2, told
@@ -108,5 +97,5 @@ def test_an_engine_that_dies_again_and_again_is_told_and_the_last_build_has_equa
     for moment in MOMENTS:
         _kill(trials, folder, death, moment)
     again = trials.start(folder, DEATHS[death][0])
-    assert _wait(again) == 0, again.told()
+    assert again.wait(_LONGEST) == 0, again.told()
     assert tables(folder) == trials.expected

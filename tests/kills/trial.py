@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.kills.host import ColdProcess, Host, Process
+from tests.kills.host import Host, Process, start_cold
 
 _MARK: Final = "QUERN_TRIAL"
 # Seconds for what a killed process leaves running to end by itself, and for a signal to be obeyed: the machine is busy.
@@ -110,12 +110,12 @@ class Runner:
         left: list[str] = []
         for kill in kills:
             process = self._start(folder, scene.command(folder), cold=kill.cold)
-            if _wait_for(process, kill) and _kill(process, kill.how):
+            if _wait_for(process, kill) and _killed(process, kill.how):
                 killed += 1
-                problems += _end(process, kill.how)
-            elif code := _code(process, _GRACE):
+                problems += _faults_of_end(process, kill.how)
+            elif code := process.wait(_GRACE):
                 problems.append(f"ended by itself with {code}")
-            problems += _mixed(scene, folder, reference)
+            problems += _faults_of_reader(scene, folder, reference)
             orphans += self._orphans()
             left += self._temporary(folder)
         survived = equal = False
@@ -143,22 +143,27 @@ class Runner:
         environment = {_MARK: str(self._root), "TMPDIR": str(folder / "t")}
         said = folder / "said.txt"
         said.unlink(missing_ok=True)
-        if cold:
-            return ColdProcess(arguments, environment, said)
-        return self._host.start(arguments, environment, said)
+        return (start_cold if cold else self._host.start)(arguments, environment, said)
 
     def _run(self, name: str, folder: Path, arguments: Sequence[str]) -> str:
         """Run a command to its end; returns what it said."""
         process = self._start(folder, arguments, cold=False)
-        code = _code(process, _LONGEST)
-        said = process.told()
+        code, said = process.wait(_LONGEST), process.told()
         assert code == 0, f"{name}: `quern {' '.join(arguments[:2])}` ended with {code}: {said[-600:]}"
         return said
 
     def _orphans(self) -> list[str]:
         """Command lines of the processes of this runner that do not end; they are killed."""
-        until = time.monotonic() + _GRACE
-        while (alive := dict(_marked(str(self._root)))) and time.monotonic() < until:
+        mark, until = f"{_MARK}={self._root}".encode(), time.monotonic() + _GRACE
+        while True:
+            alive = {}
+            for process in Path("/proc").glob("[0-9]*"):
+                with suppress(OSError):
+                    if mark in (process / "environ").read_bytes().split(b"\0"):
+                        command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                        alive[int(process.name)] = command[:200]
+            if not alive or time.monotonic() > until:
+                break
             time.sleep(0.1)
         for pid in alive:
             with suppress(ProcessLookupError):
@@ -169,28 +174,20 @@ class Runner:
         return [f"TMPDIR/{path.name}" for path in (folder / "t").iterdir()]
 
 
-def _marked(root: str) -> Iterator[tuple[int, str]]:
-    mark = f"{_MARK}={root}".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                yield int(process.name), (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:200]
-
-
 def _wait_for(process: Process, kill: Kill) -> bool:
     """Wait for the moment to kill; returns whether it came before the end."""
     until = time.monotonic() + (_LONGEST if kill.line else kill.seconds)
     while time.monotonic() < until:
         if process.poll() is not None:
             return False
-        if kill.line and process.lines() >= kill.line:
+        if kill.line and process.told().count("\n") >= kill.line:
             break
         time.sleep(0.01)
     return True
 
 
-def _kill(process: Process, how: str) -> bool:
-    """Kill it; returns whether it was there."""
+def _killed(process: Process, how: str) -> bool:
+    """Whether it was there to be killed."""
     try:
         if how == "group":
             os.killpg(process.pid, signal.SIGKILL)
@@ -201,49 +198,27 @@ def _kill(process: Process, how: str) -> bool:
     return True
 
 
-def _code(process: Process, seconds: float) -> int | None:
-    until = time.monotonic() + seconds
-    while (code := process.poll()) is None and time.monotonic() < until:
-        time.sleep(0.03)
-    return code
-
-
-def _end(process: Process, how: str) -> Iterator[str]:
-    """Wait for the end of a process that was killed; tells what was wrong with how it ended."""
-    code = _code(process, _GRACE)
+def _faults_of_end(process: Process, how: str) -> Iterator[str]:
+    """Wait for the end of a process that was killed; what was wrong with how it ended."""
+    code = process.wait(_GRACE)
     if code is None:
         os.killpg(process.pid, signal.SIGKILL)
-        _code(process, _GRACE)
+        process.wait(_GRACE)
         yield f"did not end by {how}"
-        return
-    if how in ("group", "alone"):
-        return
-    said = process.told()
-    # It may have come to its end; before Python can take a signal, that ends it, and nothing was begun.
-    begun = "interrupted" in said if code == _STOPPED else code == 0 or (code == -signal.Signals[how] and not said)
-    if not begun or "Traceback" in said:
-        yield f"{how} ended it with {code}: {said[-600:]}"
+    elif how not in ("group", "alone"):
+        said = process.told()
+        # It may have come to its end; before Python can take a signal, that ends it, and nothing was begun.
+        begun = "interrupted" in said if code == _STOPPED else code == 0 or (code == -signal.Signals[how] and not said)
+        if not begun or "Traceback" in said:
+            yield f"{how} ended it with {code}: {said[-600:]}"
 
 
-def _mixed(scene: Scene, folder: Path, reference: Reference) -> Iterator[str]:
+def _faults_of_reader(scene: Scene, folder: Path, reference: Reference) -> Iterator[str]:
     """What is wrong with what a reader finds."""
     try:
-        found = scene.published(folder)
+        published = scene.published(folder)
     except Exception as error:  # noqa: BLE001 - whatever a reader meets is what is looked for
         yield f"a reader fails: {type(error).__name__}: {error}"
         return
-    if found not in (reference.before, reference.published):
-        yield f"a reader finds neither what was nor what will be: {found}"
-
-
-def tally(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Sums of outcomes: commands, kills, and what came of them."""
-    return {
-        "commands": len(outcomes),
-        "kills": sum(outcome.killed for outcome in outcomes),
-        "kills_survived": sum(outcome.killed for outcome in outcomes if outcome.survived),
-        "digests_equal": sum(outcome.equal for outcome in outcomes),
-        "orphans": sum(len(outcome.orphans) for outcome in outcomes),
-        "files_left": sum(len(outcome.left) for outcome in outcomes),
-        "problems": sum(len(outcome.problems) for outcome in outcomes),
-    }
+    if published not in (reference.before, reference.published):
+        yield f"a reader finds neither what was nor what will be: {published}"
