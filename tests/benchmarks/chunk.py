@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
-from tokenizers import Tokenizer
+import pytest
+from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from quern.jobs.chunks.chunk import Chunk, Splitter
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.schemas.settings import ChunkSettings
 from quern.schemas.tables import TIMESTAMP
+from tests.benchmarks import in_turns, median, median_ratio
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+def benchmark_chunk(texts: Sequence[str], repeats: int = 7) -> dict[str, float]:
+    """Tokens a second of CPU time on one core, medians over `repeats` rounds.
 
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """Keep the tokenizer, which both sides use, to this thread."""
-    name = "TOKENIZERS_PARALLELISM"
-    before = os.environ.get(name)
-    os.environ[name] = "false"
-    try:
-        yield
-    finally:
-        os.environ.pop(name)
-        if before is not None:
-            os.environ[name] = before
-
-
-def _documents(texts: Sequence[str]) -> pa.RecordBatch:
+    Returns:
+        `encode`: the tokenizer alone, the bound of any splitter. `split`: choosing chunks. `job`: the whole job, with
+        search terms and Arrow columns. `recursive`: RecursiveCharacterTextSplitter of the same sizes, with the same
+        tokenizer as its length. `ratio`, `ratio_job`, `ratio_bound`: medians of each round's split, job and encode over
+        recursive.
+    """
+    settings = ChunkSettings()
+    tokenizer = load_tokenizer(read_model(DEFAULT_MODEL))
+    splitter, job = Splitter(tokenizer, settings.tokens, settings.overlap), Chunk(settings)
+    recursive = RecursiveCharacterTextSplitter(
+        chunk_size=settings.tokens,
+        chunk_overlap=int(settings.tokens * settings.overlap),
+        length_function=lambda text: len(tokenizer.encode(text, add_special_tokens=False)),
+    )
     columns = {
         "doc_id": pa.array([str(n) for n in range(len(texts))], pa.string()),
         "title": pa.nulls(len(texts), pa.string()),
@@ -45,45 +39,20 @@ def _documents(texts: Sequence[str]) -> pa.RecordBatch:
         "published_at": pa.nulls(len(texts), TIMESTAMP),
         "utc_offset": pa.nulls(len(texts), pa.int32()),
     }
-    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
-
-
-def _rival(tokenizer: Tokenizer, settings: ChunkSettings) -> Callable[[str], list[str]]:
-    """LangChain's splitter with the same tokenizer as its length and the same sizes."""
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    def length(text: str) -> int:
-        return len(tokenizer.encode(text, add_special_tokens=False))
-
-    overlap = int(settings.tokens * settings.overlap)
-    splitter = RecursiveCharacterTextSplitter(chunk_size=settings.tokens, chunk_overlap=overlap, length_function=length)
-    return lambda text: list(splitter.split_text(text))
-
-
-def benchmark_chunk(texts: Sequence[str], repeats: int = 7) -> dict[str, float]:
-    """Tokens a second of CPU time on one core, medians over `repeats` rounds.
-
-    Returns:
-        `encode`: the tokenizer alone, the bound of any splitter. `split`: choosing chunks, which is what the rival
-        does. `job`: the whole job, with search terms and Arrow columns. `recursive`: the rival,
-        RecursiveCharacterTextSplitter. `ratio`, `ratio_job`, `ratio_bound`: medians of each round's split, job and
-        encode over recursive.
-    """
-    settings = ChunkSettings()
-    tokenizer = load_tokenizer(read_model(DEFAULT_MODEL))
-    splitter = Splitter(tokenizer, settings.tokens, settings.overlap)
-    job, documents, rival = Chunk(settings), _documents(texts), _rival(tokenizer, settings)
+    documents = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
     tokens = sum(len(e) for e in tokenizer.encode_batch(list(texts), add_special_tokens=False))
     works: dict[str, Callable[[], object]] = {
         "encode": lambda: tokenizer.encode_batch(list(texts), add_special_tokens=False),
         "split": lambda: list(splitter.split(texts)),
         "job": lambda: job.apply(documents),
-        "recursive": lambda: [rival(text) for text in texts],
+        "recursive": lambda: [recursive.split_text(text) for text in texts],
     }
-    with _one_core():
+    with pytest.MonkeyPatch.context() as patch:
+        # The tokenizer, which both sides use, keeps to this thread.
+        patch.setenv("TOKENIZERS_PARALLELISM", "false")
         job.apply(documents.slice(0, 1))
-        rounds = [{name: _seconds(work) for name, work in works.items()} for _ in range(repeats)]
-    figures = {name: tokens / statistics.median(r[name] for r in rounds) for name in works}
+        rounds = in_turns(works, repeats)
+    figures = {name: tokens / median(rounds, name) for name in works}
     for ratio, name in (("ratio", "split"), ("ratio_job", "job"), ("ratio_bound", "encode")):
-        figures[ratio] = statistics.median(r["recursive"] / r[name] for r in rounds)
+        figures[ratio] = median_ratio(rounds, "recursive", name)
     return {"documents": float(len(texts)), "tokens": float(tokens), **figures}

@@ -26,7 +26,7 @@ from quern.jobs.training.pairs import normalised
 from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
 from quern.schemas.settings import CiteSettings
 from quern.schemas.words.sentences import sentences
-from tests.beside import SHARED
+from tests.conftest import SHARED, read_jsonl
 
 _OTHERS: Final = 5  # Texts of other questions that a claim may cite too.
 _RESAMPLES: Final = 2000
@@ -51,8 +51,7 @@ class JudgedClaim:
 def judged_claims(file: Path, others: int = _OTHERS) -> list[JudgedClaim]:
     """The claims of ExpertQA whose answers name a text that is at hand."""
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in file.read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in read_jsonl(file):
         rows[row["question"]].append(row)
     texts = {q: dict.fromkeys(t for r in of for t in _texts(r)) for q, of in rows.items()}
     words = {text: content_words(text) for of in texts.values() for text in of}
@@ -135,14 +134,14 @@ def citation_cases(out: Path, folder: Path = SHARED) -> int:
     FairytaleQA rests on the sentences of its section that have it; the others of its section support it not.
     """
     cases = []
-    for row in _rows(folder / "clapnq" / "answerable.jsonl"):
+    for row in read_jsonl(folder / "clapnq" / "answerable.jsonl"):
         (passage,) = row["passages"]
         sources = [{"title": passage["title"], "text": text} for text in passage["sentences"]]
         for output in row["output"]:
             chosen = [n for n, text in enumerate(passage["sentences"], 1) if text in output["selected_sentences"]]
             told = sentences(output["answer"]) if chosen else []
             cases += [{"sentence": said, "sources": sources, "written_from": chosen} for said in told]
-    for row in _rows(folder / "fairytaleqa" / "train.jsonl"):
+    for row in read_jsonl(folder / "fairytaleqa" / "train.jsonl"):
         told = sentences(row["text"])
         answer = f" {normalised(row['answers'][0])} "
         right = [n for n, text in enumerate(told, 1) if answer in f" {normalised(text)} "]
@@ -152,7 +151,3 @@ def citation_cases(out: Path, folder: Path = SHARED) -> int:
             cases.append({**said, "sources": texts, "supports": right})
     out.write_text("".join(json.dumps(case) + "\n" for case in cases), "utf-8")
     return len(cases)
-
-
-def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]

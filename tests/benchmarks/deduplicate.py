@@ -1,24 +1,24 @@
-"""The benchmark of deduplication, on a synthetic corpus with planted near duplicates, against datatrove's MinHash.
+"""The benchmark of deduplication, on a synthetic corpus with planted near duplicates, and how well they are found.
 
-datatrove is given the same bands, rows and words, and as many tasks as there are cores. It keeps what shares a band,
-without verifying it, and has no incremental runs; Quern's time includes writing the documents.
+Documents are sentences of Zipf-distributed words around paragraphs that many of them share. Some have an edited copy
+whose true Jaccard similarity, from .65 to 1, is worked out on the shingles themselves; a crowd of documents are one
+template with a few words changed. The same seed gives the same corpus on every machine.
 """
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
+import random
 import re
 import resource
 import statistics
-import struct
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, TypeVar
 
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
@@ -28,26 +28,112 @@ from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
-from tests.benchmarks.near_duplicates import judge, plant
+from tests.benchmarks.articles import Vocabulary
 from tests.tables import batch_of
 
-_WORD = re.compile(r"\w+")
 _NEW_SHARE = 100
-_SETTINGS = DeduplicateSettings()
 _BATCH = 1000
-_Result = TypeVar("_Result")
+_SIZE = 5
+_THRESHOLD = 0.8
+_CROWD_EDITS = 2
+BANDS = (0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+
+Pair = tuple[int, int]
 
 
-def _document(number: int, text: str) -> dict[str, object]:
-    return {"doc_id": f"{number:08}", "page_url": f"doc:{number}", "text": text}
+@dataclass(frozen=True)
+class Planted:
+    """The corpus."""
+
+    texts: list[str]  # Its documents.
+    pairs: dict[Pair, float]  # Planted pairs of documents, with their Jaccard similarities.
+    crowd: list[int]  # The documents made of one template.
 
 
-def _stage(texts: Sequence[str], path: Path) -> Stage:
-    with StageWriter(path, DOCUMENTS) as writer:
-        for start in range(0, len(texts), _BATCH):
-            rows = [_document(start + n, text) for n, text in enumerate(texts[start : start + _BATCH])]
-            writer.write(batch_of(DOCUMENTS, rows))
-    return writer.stage()
+def plant(documents: int, seed: int = 1997) -> Planted:
+    """A corpus of so many documents: a fifth of them are edited copies, a fiftieth the crowd."""
+    rng = random.Random(seed)
+    writer = _Writer(rng)
+    crowd, copies = documents // 50, documents // 5
+    originals = [writer.article() for _ in range(documents - crowd - copies)]
+    chosen = rng.sample(range(len(originals)), copies)
+    texts = [*originals, *(writer.copy(originals[n], rng.uniform(0.68, 0.99)) for n in chosen)]
+    pairs = {(n, len(originals) + m): similarity(texts[n], texts[len(originals) + m]) for m, n in enumerate(chosen)}
+    template = writer.words(240)
+    texts += [" ".join(writer.replaced(template, _CROWD_EDITS)) for _ in range(crowd)]
+    return Planted(texts, pairs, list(range(documents - crowd, documents)))
+
+
+class _Writer:
+    """Writes articles from words, with paragraphs that it uses again and again."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        vocabulary = Vocabulary(rng, 20_000, (1, 2, 2, 3, 4))
+        self._words, self.words = vocabulary.words, vocabulary.some
+        self._templates = [self.words(rng.randint(20, 80)) for _ in range(150)]
+
+    def article(self) -> str:
+        """An article of 100 to 700 words, a third of them in shared paragraphs."""
+        parts = [self.words(self._rng.randint(20, 110)) for _ in range(self._rng.randint(4, 6))]
+        parts[1:1] = self._rng.sample(self._templates, self._rng.randint(1, 3))
+        return "\n".join(" ".join(p).capitalize() + "." for p in parts)
+
+    def copy(self, text: str, wanted: float) -> str:
+        """A copy of about that similarity: words replaced, or a run of words left out, or both."""
+        words = text.split()
+        changed = len(words) * (1 - wanted) / (1 + wanted)
+        kind = self._rng.randrange(3)
+        if kind:
+            dropped = int(len(words) * (1 - wanted) / kind)
+            start = self._rng.randrange(len(words) - dropped)
+            del words[start : start + dropped]
+            changed *= kind - 1
+            changed /= 2
+        return " ".join(self.replaced(words, round(changed / _SIZE)))
+
+    def replaced(self, words: Sequence[str], count: int) -> list[str]:
+        """The words, `count` of them replaced."""
+        found = list(words)
+        for at in self._rng.sample(range(len(found)), min(count, len(found))):
+            found[at] = self._rng.choice(self._words) + "x"
+        return found
+
+
+def similarity(one: str, other: str) -> float:
+    """Jaccard similarity of two texts' runs of five words, on the words themselves: no hash takes part."""
+    words = [re.findall(r"\w+", text.casefold()) for text in (one, other)]
+    a, b = ({tuple(of[n : n + _SIZE]) for n in range(len(of) - _SIZE + 1)} for of in words)
+    return len(a & b) / max(1, len(a | b))
+
+
+def judge(planted: Planted, cluster: Mapping[int, int]) -> dict[str, float]:
+    """Recall of planted pairs per band of similarity and from .85, precision, and the share of the crowd joined.
+
+    Args:
+        planted: The corpus.
+        cluster: The cluster of each document that is in one with others. Precision is over all pairs of a cluster
+            outside the crowd: the share whose true similarity is .8 or more.
+    """
+    joined = {p: cluster.get(p[0], -1) == cluster.get(p[1], -2) for p in planted.pairs}
+    figures = {}
+    for low, high in pairwise(BANDS):
+        inside = [p for p, s in planted.pairs.items() if low <= s < high]
+        figures[f"found {low:.2f}-{high:.2f}"] = sum(joined[p] for p in inside) / max(1, len(inside))
+    close = [p for p, s in planted.pairs.items() if s >= BANDS[4]]
+    figures["recall .85"] = sum(joined[p] for p in close) / max(1, len(close))
+    wanted = [p for p, s in planted.pairs.items() if s >= _THRESHOLD]
+    figures["recall .80"] = sum(joined[p] for p in wanted) / max(1, len(wanted))
+    crowd, members = set(planted.crowd), defaultdict(list)
+    for document, root in cluster.items():
+        if document not in crowd:
+            members[root].append(document)
+    pairs = [pair for of in members.values() for pair in combinations(of, 2)]
+    true = sum(similarity(planted.texts[a], planted.texts[b]) >= _THRESHOLD for a, b in pairs)
+    figures |= {"precision": true / max(1, len(pairs)), "pairs found": float(len(pairs))}
+    largest = Counter(cluster[n] for n in planted.crowd if n in cluster).most_common(1)
+    figures["crowd joined"] = largest[0][1] / len(planted.crowd) if largest else 0.0
+    return figures
 
 
 @dataclass(frozen=True)
@@ -59,179 +145,79 @@ class Cost:
     memory: int
 
 
-def _metered(work: Callable[[], _Result]) -> tuple[Cost, _Result]:
-    """What `work` costs, and what it returns."""
-    before, cpu, started = _memory(), _cpu_seconds(), time.perf_counter()
-    with MemoryMeter() as meter:
-        found = work()
-        seconds = time.perf_counter() - started
-    return Cost(seconds, _cpu_seconds() - cpu, max(0, meter.peak_bytes - before)), found
-
-
-def _memory() -> int:
-    """Bytes of this process and all that it started, now."""
-    with MemoryMeter() as meter:
-        pass
-    return meter.peak_bytes
-
-
 def _cpu_seconds() -> float:
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in usage)
 
 
 @dataclass
-class Nights:
-    """Deduplications over one memo, one a night, on one engine."""
+class Runs:
+    """Deduplications over one memo, one after the other, on one engine."""
 
     root: Path
     engines: Engines
     count: int = 0
 
-    def night(self, texts: Sequence[str]) -> tuple[Cost, Stage]:
+    def run(self, texts: Sequence[str]) -> tuple[Cost, Stage]:
         """What `texts` cost, and the documents."""
         self.count += 1
         root = self.root / str(self.count)
-        documents = _stage(texts, root / "documents.parquet")
-        cores = core_count(EngineSettings())
+        with StageWriter(root / "documents.parquet", DOCUMENTS) as writer:
+            for start in range(0, len(texts), _BATCH):
+                rows = [
+                    {"doc_id": f"{n:08}", "page_url": f"doc:{n}", "text": text}
+                    for n, text in enumerate(texts[start : start + _BATCH], start)
+                ]
+                writer.write(batch_of(DOCUMENTS, rows))
         with StageWriter(root / "rejects.parquet", REJECTS) as rejects:
-            run = Run(
-                str(self.count),
-                self.root / "memo",
-                root / "work",
-                root / "stages",
-                self.engines,
-                rejects,
-                1024,
-                64,
-                cores,
-            )
-            return _metered(lambda: run_whole(Deduplicate(_SETTINGS), {"normalised": documents}, run).stages[0])
+            paths = (self.root / "memo", root / "work", root / "stages")
+            run = Run(str(self.count), *paths, self.engines, rejects, 1024, 64, core_count(EngineSettings()))
+            with MemoryMeter() as at_start:
+                pass
+            cpu, started = _cpu_seconds(), time.perf_counter()
+            with MemoryMeter() as meter:
+                (stage,) = run_whole(Deduplicate(DeduplicateSettings()), {"normalised": writer.stage()}, run).stages
+                seconds = time.perf_counter() - started
+        return Cost(seconds, _cpu_seconds() - cpu, max(0, meter.peak_bytes - at_start.peak_bytes)), stage
 
 
 def clusters(documents: Stage) -> dict[int, int]:
     """The cluster of each document that is in one with others, named by its keeper."""
-    found: dict[int, int] = {}
+    cluster: dict[int, int] = {}
     for batch in documents.batches(["doc_id", "duplicate_of"]):
         for doc_id, keeper in zip(*(batch.column(n).to_pylist() for n in ("doc_id", "duplicate_of")), strict=True):
             if keeper is not None:
-                found |= {int(doc_id): int(keeper), int(keeper): int(keeper)}
-    return found
-
-
-class _Words:
-    """The words that Quern takes, as a word tokenizer of datatrove's."""
-
-    def word_tokenize(self, text: str) -> list[str]:
-        """Words of `text`."""
-        return _WORD.findall(text)
-
-
-def _peer_signatures(texts: Sequence[str], folder: Path, tasks: int, rank: int) -> None:
-    from datatrove.data import Document
-    from datatrove.pipeline.dedup import minhash
-    from xxhash import xxh64_intdigest
-
-    _silence()
-    minhash.load_word_tokenizer = lambda _: _Words()
-    step = minhash.MinhashDedupSignature(str(folder / "signatures"), _peer_settings())
-    # What it would call gives the text itself to xxhash, which today takes bytes only.
-    step._hash_func = lambda shingle: xxh64_intdigest(shingle.encode())
-    step.run((Document(text, str(n)) for n, text in enumerate(texts[rank::tasks])), rank, tasks)
-
-
-def _peer_buckets(folder: Path, rank: int) -> None:
-    from datatrove.pipeline.dedup import minhash
-
-    _silence()
-    step = minhash.MinhashDedupBuckets(
-        str(folder / "signatures"), str(folder / "pairs"), config=_peer_settings(), lines_to_buffer=1000
-    )
-    step.run(None, rank, _SETTINGS.bands)
-
-
-def _peer_settings() -> Any:
-    from datatrove.pipeline.dedup.minhash import MinhashConfig
-
-    return MinhashConfig(n_grams=_SETTINGS.shingle, num_buckets=_SETTINGS.bands, hashes_per_bucket=_SETTINGS.rows)
-
-
-def _silence() -> None:
-    from loguru import logger
-
-    logger.remove()
-
-
-def _peer(texts: Sequence[str], folder: Path, tasks: int) -> None:
-    """Let datatrove take texts to clusters."""
-    from datatrove.pipeline.dedup import minhash
-
-    _silence()
-    with multiprocessing.get_context("fork").Pool(tasks) as pool:
-        pool.map(partial(_peer_signatures, texts, folder, tasks), range(tasks), 1)
-        pool.map(partial(_peer_buckets, folder), range(_SETTINGS.bands), 1)
-        pool.close()
-        pool.join()
-    step = minhash.MinhashDedupCluster(str(folder / "pairs"), str(folder / "clusters"), _peer_settings(), True)
-    step.run()
-
-
-def _peer_clusters(folder: Path, tasks: int) -> dict[int, int]:
-    """The clusters that datatrove found."""
-    found: dict[int, int] = {}
-    for rank in range(tasks):
-        path = folder / "clusters" / f"{rank:06d}.clusters"
-        if path.exists():
-            found |= {row * tasks + rank: root for row, root in struct.iter_unpack("<2I", path.read_bytes())}
-    return found
-
-
-@dataclass(frozen=True)
-class _Round:
-    """What each side cost, over an empty memo, and the clusters of both."""
-
-    costs: dict[str, Cost]
-    found: dict[int, int]
-    rival: dict[int, int]
-
-
-def _round(texts: Sequence[str], root: Path, local: Engines, tasks: int) -> _Round:
-    """Each side once; a full and an incremental night must come to one result."""
-    costs: dict[str, Cost] = {}
-    made: dict[str, Stage] = {}
-    costs["in process"], made["in process"] = Nights(root / "in process", local).night(texts)
-    nights = Nights(root / "incremental", local)
-    nights.night(texts[: len(texts) - len(texts) // _NEW_SHARE])
-    costs["night"], made["night"] = nights.night(texts)
-    if len({stage.digest for stage in made.values()}) > 1:
-        raise AssertionError("nights differ in their result")
-    costs["datatrove"], _ = _metered(lambda: _peer(texts, root / "datatrove", tasks))
-    return _Round(costs, clusters(made["night"]), _peer_clusters(root / "datatrove", tasks))
+                cluster |= {int(doc_id): int(keeper), int(keeper): int(keeper)}
+    return cluster
 
 
 def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> dict[str, float]:
-    """Recall and precision on planted pairs, documents a second, memory, and ratios against datatrove.
+    """Recall and precision on planted pairs, documents a second, memory, and the cost of an incremental run.
 
     Returns:
         `found L-H`: share of the planted pairs of that similarity that end in one cluster. `recall .85`, `recall .80`:
         of those from there. `precision`: share of the pairs of clusters whose true similarity is .8 or more. `crowd
-        joined`: share of the documents of one template in its largest cluster. Of each side documents a second, and
-        MiB beyond the corpus. `ratio in process`: datatrove's seconds with all cores over Quern's in one process, on
-        one core; `ratio cpu`: the same in CPU seconds, which other work on the machine disturbs least. `night share`:
-        seconds of a night with 1 % new documents over a full one. Figures that begin with `datatrove` are the rival's.
+        joined`: share of the documents of one template in its largest cluster. `in process`: documents a second and
+        MiB beyond the corpus, in one process on one core. `night share`: seconds of an incremental run with 1 % new
+        documents over a full one.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
-    planted, tasks = plant(documents), core_count(EngineSettings())
+    planted = plant(documents)
+    old = planted.texts[: documents - documents // _NEW_SHARE]
+    costs: list[tuple[Cost, Cost]] = []
     with tempfile.TemporaryDirectory() as directory, Engines(EngineSettings(engine="local")) as local:
-        rounds = [_round(planted.texts, Path(directory) / str(n), local, tasks) for n in range(repeats)]
-    figures = {"documents": float(documents), **judge(planted, rounds[0].found)}
-    rival = judge(planted, rounds[0].rival)
-    figures |= {f"datatrove {n}": rival[n] for n in ("recall .85", "recall .80", "precision", "crowd joined")}
-    for side in ("in process", "datatrove"):
-        figures[f"{side} docs/s"] = documents / statistics.median(r.costs[side].seconds for r in rounds)
-        figures[f"{side} MiB"] = max(r.costs[side].memory for r in rounds) / (1 << 20)
-    ratios = (r.costs["datatrove"].seconds / r.costs["in process"].seconds for r in rounds)
-    figures["ratio in process"] = statistics.median(ratios)
-    figures["ratio cpu"] = statistics.median(r.costs["datatrove"].cpu / r.costs["in process"].cpu for r in rounds)
-    figures["night share"] = statistics.median(r.costs["night"].seconds / r.costs["in process"].seconds for r in rounds)
-    return figures
+        for n in range(repeats):
+            full, stage = Runs(Path(directory) / f"full {n}", local).run(planted.texts)
+            runs = Runs(Path(directory) / f"incremental {n}", local)
+            runs.run(old)
+            incremental, again = runs.run(planted.texts)
+            if stage.digest != again.digest:
+                raise AssertionError("an incremental run differs from a full one")
+            costs.append((full, incremental))
+        figures = {"documents": float(documents), **judge(planted, clusters(stage))}
+    return figures | {
+        "in process docs/s": documents / statistics.median(full.seconds for full, _ in costs),
+        "in process docs/s of CPU time": documents / statistics.median(full.cpu for full, _ in costs),
+        "in process MiB": max(full.memory for full, _ in costs) / (1 << 20),
+        "night share": statistics.median(new.seconds / full.seconds for full, new in costs),
+    }

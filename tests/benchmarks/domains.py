@@ -6,7 +6,6 @@ while answers are worked on; a default ships only if the mean over these domains
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,9 +25,9 @@ from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Answer
 from quern.schemas.settings.reading import load_settings
+from tests.conftest import CORPUS, read_jsonl
 from tests.floors import wilson
 
-DOMAINS = Path(__file__).parents[1] / "corpus" / "domains"
 HELD_OUT = ("observatory", "works", "opensource", "insurer")
 Figures = dict[str, float]
 
@@ -60,11 +59,12 @@ def benchmark_domains(names: Sequence[str] = HELD_OUT, changes: Sequence[str] = 
     right: dict[str, list[float]] = defaultdict(list)
     probability, answerable, words = [], [], []
     for name in names:
-        folder = DOMAINS / name
-        rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+        folder = CORPUS / "domains" / name
+        rows = read_jsonl(folder / "questions.jsonl")
         with tempfile.TemporaryDirectory() as place:
-            build(folder / "documents.jsonl", Warehouse.create(Path(place)), load_settings(None, []))
-            snapshot = Warehouse.open(Path(place)).snapshot()
+            warehouse = Warehouse.create(Path(place))
+            build(folder / "documents.jsonl", warehouse, load_settings(None, []))
+            snapshot = warehouse.snapshot()
             searcher = Searcher(snapshot, load_settings(None, changes, settings_to_ask_by(snapshot.manifest)))
             questions = read_questions(folder / "questions.jsonl")
             answers = list(answer_questions(searcher, questions, find_recipes("bridge")[0]))

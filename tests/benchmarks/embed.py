@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,13 @@ from quern.jobs.chunks.chunk import Splitter
 from quern.jobs.models.folders import find_folder, load_tokenizer, read_model
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
+from tests.benchmarks import in_turns, median, median_ratio, seconds_of
 
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
 # Tokens of a chunk and of a node (question and answer), and how many of each are embedded in a round.
 _KINDS = {"chunks": (330, 48), "nodes": (30, 512)}
-
-
-def _pieces(documents: Sequence[str], settings: EmbedSettings, tokens: int, count: int) -> list[str]:
-    """`count` pieces of the documents of about `tokens` tokens: nine tenths of them or more, at most all."""
-    splitter = Splitter(load_tokenizer(read_model(settings.model)), tokens, 0.0)
-    pieces: list[str] = []
-    for text, spans in zip(documents, splitter.split(documents), strict=True):
-        pieces += [text[span.start : span.end] for span in spans if span.tokens > tokens * 0.9]
-        if len(pieces) >= count:
-            break
-    return pieces[:count]
 
 
 def _rival(settings: EmbedSettings) -> Encode:
@@ -44,34 +34,6 @@ def _rival(settings: EmbedSettings) -> Encode:
     return lambda texts: np.asarray(model.encode(list(texts), normalize_embeddings=True), dtype=np.float32)
 
 
-def _seconds(encode: Encode, texts: Sequence[str]) -> float:
-    started = time.perf_counter()
-    encode(texts)
-    return time.perf_counter() - started
-
-
-def _compare(name: str, own: Encode, rival: Encode, texts: Sequence[str], repeats: int) -> dict[str, float]:
-    """Rates of both over `texts`, the median of the rounds' ratios, and how near the vectors are."""
-    # The first calls of either compile kernels for the shapes they meet.
-    cosines = (own(texts) * rival(texts)).sum(axis=1)
-    rounds = [(_seconds(own, texts), _seconds(rival, texts)) for _ in range(repeats)]
-    return {
-        f"{name}": len(texts) / statistics.median(mine for mine, _ in rounds),
-        f"{name}_rival": len(texts) / statistics.median(other for _, other in rounds),
-        f"{name}_ratio": statistics.median(other / mine for mine, other in rounds),
-        f"{name}_least_cosine": float(cosines.min()),
-        f"{name}_mean_cosine": float(cosines.mean()),
-    }
-
-
-def _tokenising(settings: EmbedSettings, texts: Sequence[str], rate: float) -> float:
-    """Share of the time of embedding `texts` that tokenising them takes."""
-    tokenizer = load_tokenizer(read_model(settings.model))
-    started = time.perf_counter()
-    tokenizer.encode_batch(list(texts))
-    return (time.perf_counter() - started) * rate / len(texts)
-
-
 def benchmark_embed(documents: Sequence[str], settings: EmbedSettings, repeats: int = 5) -> dict[str, float]:
     """Texts a second, medians over `repeats` rounds in which both take turns.
 
@@ -83,12 +45,29 @@ def benchmark_embed(documents: Sequence[str], settings: EmbedSettings, repeats: 
     Raises:
         ValueError: The documents are too few.
     """
-    own, rival = Embedder.load(settings).encode, _rival(settings)
+    own, rival, tokenizer = Embedder.load(settings).encode, _rival(settings), load_tokenizer(read_model(settings.model))
     figures: dict[str, float] = {}
     for name, (tokens, count) in _KINDS.items():
-        texts = _pieces(documents, settings, tokens, count)
+        # Pieces of the documents of about so many tokens: nine tenths of them or more, at most all.
+        texts: list[str] = []
+        for text, spans in zip(documents, Splitter(tokenizer, tokens, 0.0).split(documents), strict=True):
+            texts += [text[span.start : span.end] for span in spans if span.tokens > tokens * 0.9][: count - len(texts)]
+            if len(texts) == count:
+                break
         if len(texts) < count:
             raise ValueError(f"the documents make {len(texts)} {name} of {tokens} tokens; {count} are needed")
-        figures |= _compare(name, own, rival, texts, repeats)
-        figures[f"{name}_tokenising"] = _tokenising(settings, texts, figures[name])
+        # The first calls of either compile kernels for the shapes they meet.
+        cosines = (own(texts) * rival(texts)).sum(axis=1)
+        works: dict[str, Callable[[], object]] = {"own": partial(own, texts), "rival": partial(rival, texts)}
+        rounds = in_turns(works, repeats, time.perf_counter)
+        rate = len(texts) / median(rounds, "own")
+        tokenising = seconds_of(partial(tokenizer.encode_batch, texts), time.perf_counter)
+        figures |= {
+            name: rate,
+            f"{name}_rival": len(texts) / median(rounds, "rival"),
+            f"{name}_ratio": median_ratio(rounds, "rival", "own"),
+            f"{name}_least_cosine": float(cosines.min()),
+            f"{name}_mean_cosine": float(cosines.mean()),
+            f"{name}_tokenising": tokenising * rate / len(texts),
+        }
     return figures

@@ -1,27 +1,34 @@
 """Entailment against experts' verdicts: each claim judged by a model that was fitted without its question.
 
 ExpertQA's figures come from nested cross-validation by question (the strength of the ridge is chosen within), ClapNQ's
-from a model of ExpertQA alone. Intervals are percentile bootstraps over questions.
+from a model of ExpertQA alone. Intervals are percentile bootstraps over questions. Experts' verdicts are few and lean
+to "supported"; so that a model learns what no expert's claim shows, statements that are supported are set beside the
+texts nearest to them that speak of something else, and are made false: another number or name, a denial more or less.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from quern.jobs.reasoning.answering.polarity import denies
 from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
 from quern.jobs.reasoning.entailment.task import FILE, VERDICT, entailment_task
+from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embedder import Embedder
+from quern.pipelines.evaluation.answers.risk import area_under_roc
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.words.sentences import sentences
-from tests.benchmarks.claims import Claim, clapnq_claims, expert_claims, made_false
-from tests.benchmarks.logistic import Fit, Floats, roc_area
+from tests.benchmarks.logistic import Fit, Floats
+from tests.conftest import read_jsonl
 
 _FOLDS = 10
 _INNER_FOLDS = 5
@@ -34,7 +41,75 @@ _WEIGHED = {
     "vectors": [n for n in Features._fields if n not in GATES or n == "names"],
     "words": [n for n in Features._fields if (n not in GATES or n == "names") and n not in _COSINES],
 }
+_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?:\.\d+)?(?![\w,-]|\.\d)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}(?: [A-Z][a-z]+)*")
+_VERB = re.compile(r"\b(is|are|was|were|can|could|will|would|should|has|have|had|does|did|must)\b(?! not)")
+_NOT = re.compile(r"\b(is|are|was|were|can|could|will|would|should|does|did|must) not\b")
 Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with texts."""
+
+    set: str  # The set that it is of.
+    # `judged` by people, or how the pair was made: `other text`, `number`, `name`, `denial`; `unread` where only the
+    # address of its text is known, `bare` where it has none.
+    kind: str
+    group: str  # Claims of one question stay together when claims are held out.
+    given: EntailmentInput
+    entailed: bool  # Whether the texts entail it.
+
+
+def expert_claims(folder: Path) -> Iterator[Claim]:
+    """ExpertQA: `Complete` against `Incomplete` and `Missing`; the other verdicts say neither."""
+    for row in read_jsonl(folder / "expertqa_claims" / "claims.jsonl"):
+        if row["support"] not in ("Complete", "Incomplete", "Missing"):
+            continue
+        passages = [Passage.read(e) for e in dict.fromkeys(row["evidence"])]
+        given = EntailmentInput(row["claim"], passages, row["question"])
+        kind = "judged" if given.read else "unread" if passages else "bare"
+        yield Claim("expertqa", kind, row["question"], given, row["support"] == "Complete")
+
+
+def clapnq_claims(folder: Path) -> Iterator[Claim]:
+    """Sentences of people's answers with the passage that they were written from."""
+    for row in read_jsonl(folder / "clapnq" / "answerable.jsonl"):
+        (passage,) = row["passages"]
+        for sentence in sentences(row["output"][0]["answer"]):
+            if not is_fragment(sentence):
+                text = Passage(passage["text"], passage["title"])
+                yield Claim("clapnq", "judged", row["id"], EntailmentInput(sentence, [text], row["input"]), True)
+
+
+def made_false(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """What is supported, with the nearest text of another question, and made false in each way that it can be."""
+    true = [c for c in claims if c.entailed and c.kind == "judged"]
+    chance = random.Random(0)
+    texts = [
+        (c.group, c.given.passages, frozenset().union(*(content_words(p.text) for p in c.given.read))) for c in true
+    ]
+
+    def other_number(match: re.Match[str]) -> str:
+        value = float(match[0])
+        if value.is_integer():
+            return str(int(value) + chance.choice([1, 2, 3, 7, 11]))
+        return f"{value * chance.choice([0.5, 1.5, 2.0]):g}"
+
+    names = sorted({name for c in true for name in _NAME.findall(c.given.plain)})
+    changes: dict[str, Callable[[str], str]] = {
+        "number": lambda said: _NUMBER.sub(other_number, said, count=1),
+        "name": lambda said: _NAME.sub(lambda m: chance.choice(names), said, count=1),
+        "denial": lambda said: _NOT.sub(r"\1", said, count=1) if denies(said) else _VERB.sub(r"\1 not", said, count=1),
+    }
+    for claim in true:
+        words = content_words(claim.given.plain)
+        others = [t for t in texts if t[0] != claim.group]
+        nearest = max(others, key=lambda t, w=words: len(w & t[2]))
+        yield replace(claim, kind="other text", given=replace(claim.given, passages=nearest[1]), entailed=False)
+        for kind, change in changes.items():
+            if (said := change(claim.given.plain)) != claim.given.plain:
+                yield replace(claim, kind=kind, given=replace(claim.given, statement=said), entailed=False)
 
 
 def benchmark_entailment(datasets: Path, *, fit: bool = False) -> dict[str, float]:
@@ -80,21 +155,21 @@ class _Rows:
         return weight
 
     def fitted(self, weight: Floats) -> Fit:
-        """The model of the weighed rows, the ridge chosen by cross-validation among them."""
-        ridge = max(_RIDGES, key=lambda r: self._worth(weight, r))
-        return self._fit(weight, ridge)
+        """The model of the weighed rows, the ridge chosen by what is held out among them, by question."""
+
+        def worth(ridge: float) -> float:
+            """Log-likelihood of what is held out."""
+            total = 0.0
+            for held in folds(self.group, weight > 0, _INNER_FOLDS):
+                p = self._fit(np.where(held, 0.0, weight), ridge).probabilities(self.values[held])
+                total += float((weight[held] * np.log(np.where(self.truth[held], p, 1.0 - p))).sum())
+            return total
+
+        return self._fit(weight, max(_RIDGES, key=worth))
 
     def _fit(self, weight: Floats, ridge: float) -> Fit:
         used = weight > 0
         return Fit.of(self.values[used], self.truth[used], weight[used], ridge, self.kind[used] == "judged")
-
-    def _worth(self, weight: Floats, ridge: float) -> float:
-        """Log-likelihood of what is held out, by question."""
-        total = 0.0
-        for held in folds(self.group, weight > 0, _INNER_FOLDS):
-            p = self._fit(np.where(held, 0.0, weight), ridge).probabilities(self.values[held])
-            total += float((weight[held] * np.log(np.where(self.truth[held], p, 1.0 - p))).sum())
-        return total
 
     def scores(self, model: Fit) -> Floats:
         """What the rule would say by this model: nothing is entailed by no text, an address alone is the usual case."""
@@ -110,22 +185,14 @@ def folds(group: npt.NDArray[np.str_], among: Bools, count: int) -> Iterator[Boo
         yield among & np.isin(group, names[n::count])
 
 
-@dataclass(frozen=True)
-class _Contrast:
-    """Claims that are set against each other."""
-
-    name: str
-    set: str
-    kinds: tuple[str, ...]
-
-
+# Claims that are set against those that are supported: name, set, kinds.
 _CONTRASTS = (
-    _Contrast("expertqa, all claims", "expertqa", ("judged", "unread", "bare")),
-    _Contrast("expertqa, with evidence or address", "expertqa", ("judged", "unread")),
-    _Contrast("expertqa, with evidence", "expertqa", ("judged",)),
-    _Contrast("expertqa, text of another question", "expertqa", ("other text",)),
-    _Contrast("clapnq, text of another question", "clapnq", ("other text",)),
-    *(_Contrast(f"clapnq, other {kind}", "clapnq", (kind,)) for kind in ("number", "name", "denial")),
+    ("expertqa, all claims", "expertqa", ("judged", "unread", "bare")),
+    ("expertqa, with evidence or address", "expertqa", ("judged", "unread")),
+    ("expertqa, with evidence", "expertqa", ("judged",)),
+    ("expertqa, text of another question", "expertqa", ("other text",)),
+    ("clapnq, text of another question", "clapnq", ("other text",)),
+    *((f"clapnq, other {kind}", "clapnq", (kind,)) for kind in ("number", "name", "denial")),
 )
 
 
@@ -135,10 +202,20 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
     scores = rows.scores(rows.fitted(expert))
     for held in folds(rows.group, rows.set == "expertqa", _FOLDS):
         scores[held] = rows.scores(rows.fitted(np.where(held, 0.0, both)))[held]
-    for contrast in _CONTRASTS:
-        mine = rows.set == contrast.set
-        which = mine & (np.isin(rows.kind, contrast.kinds) | ((rows.kind == "judged") & rows.truth))
-        yield from _area(contrast.name, scores[which], rows.truth[which], rows.group[which])
+    for name, of, kinds in _CONTRASTS:
+        which = (rows.set == of) & (np.isin(rows.kind, kinds) | ((rows.kind == "judged") & rows.truth))
+        # The interval is over questions.
+        given, truth = scores[which], rows.truth[which]
+        _, question = np.unique(rows.group[which], return_inverse=True)
+        places = [np.flatnonzero(question == q) for q in range(question.max() + 1)]
+        chance, drawn = np.random.default_rng(0), []
+        for _ in range(_RESAMPLES):
+            at = np.concatenate([places[q] for q in chance.integers(len(places), size=len(places))])
+            if truth[at].any() and not truth[at].all():
+                drawn.append(area_under_roc(given[at], truth[at]))
+        yield f"{name} auroc", area_under_roc(given, truth)
+        for end, quantile in (("low", 0.025), ("high", 0.975)):
+            yield f"{name} auroc {end}", float(np.quantile(drawn, quantile))
     for name in ("expertqa", "clapnq"):
         for kind in ("judged", "other text", "number", "name", "denial"):
             for truth in (True, False):
@@ -148,29 +225,13 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
                     yield f"{name}, {said}: said entailed", float((scores[which] >= VERDICT).mean())
 
 
-def _area(name: str, scores: Floats, truth: Bools, group: npt.NDArray[np.str_]) -> Iterator[tuple[str, float]]:
-    """Area under ROC with its interval over questions."""
-    _, of = np.unique(group, return_inverse=True)
-    places = [np.flatnonzero(of == g) for g in range(of.max() + 1)]
-    chance, drawn = np.random.default_rng(0), []
-    for _ in range(_RESAMPLES):
-        at = np.concatenate([places[g] for g in chance.integers(len(places), size=len(places))])
-        if truth[at].any() and not truth[at].all():
-            drawn.append(roc_area(scores[at], truth[at]))
-    yield f"{name} auroc", roc_area(scores, truth)
-    yield f"{name} auroc low", float(np.quantile(drawn, 0.025))
-    yield f"{name} auroc high", float(np.quantile(drawn, 0.975))
-
-
 def _against_people(file: Path) -> dict[str, float]:
     """RAGChecker: how often people prefer the answer that entails more of the gold answer, or more of which it entails.
 
     By the model that the package carries, without cosines; pairs without preference or difference are left out.
     """
-    with file.open(encoding="utf-8") as lines:
-        pairs = [json.loads(line) for line in lines]
     agreed: dict[str, list[bool]] = {"completeness_label": [], "correctness_label": []}
-    for pair in pairs:
+    for pair in read_jsonl(file):
         answers = [pair[f"model{n}"]["response"] for n in (1, 2)]
         gold, query = pair["gt_answer"], pair["query"]
         worth = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,18 +14,10 @@ from quern.jobs.documents.clean import PARSER, Clean
 from quern.jobs.documents.html.child import child
 from quern.pipelines.evaluation.extraction import f1_of, gold_pages, page_batch
 from quern.schemas.settings import CleanSettings
+from tests.benchmarks import in_turns, median, median_ratio
 
 Texts = Mapping[str, str]
 _TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def _cpu_seconds(settings: CleanSettings) -> float:
-    """CPU time of this process and of its parsing child so far, in seconds."""
-    pid = child(PARSER, settings.memory_per_page).pid
-    if pid is None:
-        return time.process_time()
-    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-    return time.process_time() + (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _cleaned(job: Clean, batch: pa.RecordBatch) -> Texts:
@@ -59,25 +50,26 @@ def benchmark_extraction(folder: Path, repeats: int = 7) -> dict[str, float]:
     """
     gold, settings = gold_pages(folder), CleanSettings()
     job, batch = Clean(settings), page_batch(folder, gold, list(gold))
-    works: dict[str, Callable[[], Texts]] = {
-        "clean": lambda: _cleaned(job, batch),
-        "bare": lambda: _bare(batch, fast=False),
-        "fast": lambda: _bare(batch, fast=True),
-    }
     _cleaned(job, batch.slice(0, 1))
     _bare(batch.slice(0, 1), fast=False)
-    rounds: list[dict[str, float]] = []
     texts: dict[str, Texts] = {}
-    for _ in range(repeats):
-        seconds = {}
-        for name, work in works.items():
-            started = _cpu_seconds(settings)
-            texts[name] = work()
-            seconds[name] = _cpu_seconds(settings) - started
-        rounds.append(seconds)
-    figures = {name: batch.num_rows / statistics.median(r[name] for r in rounds) for name in works}
-    for ratio, rival in (("ratio", "bare"), ("ratio_fast", "fast")):
-        figures[ratio] = statistics.median(r[rival] / r["clean"] for r in rounds)
+    works: dict[str, Callable[[], object]] = {
+        "clean": lambda: texts.update(clean=_cleaned(job, batch)),
+        "bare": lambda: texts.update(bare=_bare(batch, fast=False)),
+        "fast": lambda: texts.update(fast=_bare(batch, fast=True)),
+    }
+
+    def cpu_seconds() -> float:
+        """CPU time of this process and of its parsing child so far, in seconds."""
+        pid = child(PARSER, settings.memory_per_page).pid
+        if pid is None:
+            return time.process_time()
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        return time.process_time() + (int(fields[11]) + int(fields[12])) / _TICKS
+
+    rounds = in_turns(works, repeats, cpu_seconds)
+    figures = {name: batch.num_rows / median(rounds, name) for name in works}
+    figures |= {"ratio": median_ratio(rounds, "bare", "clean"), "ratio_fast": median_ratio(rounds, "fast", "clean")}
     by_url = {page["url"]: page["articleBody"] for page in gold.values()}
     scores = {f"f1{'' if name == 'clean' else '_' + name}": f1_of(by_url, texts[name]) for name in works}
     return {"pages": float(batch.num_rows), **figures, **scores}

@@ -91,10 +91,7 @@ class _Writer:
         short = [word for text in self.paragraphs for word in text.split() if word.isalpha() and len(word) < 9]
         head = [self.rng.choice(short).title() for _ in range(columns)]
         cells = [
-            [
-                f"{self.rng.choice(short)} {n}",
-                *(f"{self.rng.randint(10, 9999) / 10:.1f}" for _ in range(columns - 2)),
-            ]
+            [f"{self.rng.choice(short)} {n}", *(f"{self.rng.randint(10, 9999) / 10:.1f}" for _ in range(columns - 2))]
             for n in range(rows)
         ]
         return [head, *([*row, self.phrase(1, longest)] for row in cells)]
@@ -210,7 +207,7 @@ def _parted(sample: Sample, writer: _Writer) -> None:
     canvas.setTitle(sample.title)
     y = 780.0
     for _ in range(14):
-        line = ""
+        line, lines = "", []
         for word in sample.says(writer.paragraph()).split():
             longer = f"{line} {word}".strip()
             if stringWidth(longer, "Times-Roman", 11) <= 300:
@@ -220,20 +217,18 @@ def _parted(sample: Sample, writer: _Writer) -> None:
             begun = f"{line} {word[:half]}-"
             fits = word.isalpha() and word.islower() and len(word) > 7
             fits = fits and stringWidth(begun, "Times-Roman", 11) <= 300
-            y = _drawn(canvas, begun if fits else line, y)
+            lines.append(begun if fits else line)
             line = word[half:] if fits else word
-        y = _drawn(canvas, line, y) - 8
+        for text in [*lines, line]:
+            if y < 60:
+                canvas.showPage()
+                y = 780.0
+            canvas.setFont("Times-Roman", 11)
+            canvas.drawString(70, y, text)
+            y -= 14
+        y -= 8
     canvas.save()
     sample.body = out.getvalue()
-
-
-def _drawn(canvas: Canvas, line: str, y: float) -> float:
-    if y < 60:
-        canvas.showPage()
-        y = 780.0
-    canvas.setFont("Times-Roman", 11)
-    canvas.drawString(70, y, line)
-    return y - 14
 
 
 def _docx(tables: int, columns: int, *, merged: bool = False, lists: bool = False) -> Callable[[Sample, _Writer], None]:
@@ -249,22 +244,19 @@ def _docx(tables: int, columns: int, *, merged: bool = False, lists: bool = Fals
             for _ in range(4 if lists else 0):
                 document.add_paragraph(sample.says(writer.phrase(3, 12)), style="List Bullet")
             if n < tables:
-                _docx_table(document, sample.shows(writer.table(6, columns), spans=2 if merged else 1), merged=merged)
+                rows = sample.shows(writer.table(6, columns), spans=2 if merged else 1)
+                table = document.add_table(len(rows), columns)
+                for shown, row in zip(table.rows, rows, strict=True):
+                    for cell, text in zip(shown.cells, row, strict=True):
+                        cell.text = text
+                for at in range(1, len(rows) - 1, 2) if merged else ():
+                    table.cell(at + 1, 0).text = ""
+                    table.cell(at, 0).merge(table.cell(at + 1, 0)).text = rows[at][0]
         out = io.BytesIO()
         document.save(out)
         sample.body = out.getvalue()
 
     return write
-
-
-def _docx_table(document: Any, rows: Rows, *, merged: bool) -> None:
-    table = document.add_table(len(rows), len(rows[0]))
-    for shown, row in zip(table.rows, rows, strict=True):
-        for cell, text in zip(shown.cells, row, strict=True):
-            cell.text = text
-    for n in range(1, len(rows) - 1, 2) if merged else ():
-        table.cell(n + 1, 0).text = ""
-        table.cell(n, 0).merge(table.cell(n + 1, 0)).text = rows[n][0]
 
 
 _WRITERS: dict[str, Callable[[Sample, _Writer], None]] = {
@@ -322,20 +314,18 @@ def read_file(sample: Sample) -> dict[str, Any]:
 def benchmark_files() -> dict[str, float]:
     """Words in order, cells right and titles over the generated files, the least of both, and pages a second."""
     figures: dict[str, float] = {}
-    pages, seconds = 0, 0.0
-    words, cells, titles = [], [], []
+    pages, seconds, titles = 0, 0.0, []
     for sample in generated_files():
         begun = time.perf_counter()
-        found = read_file(sample)
+        read = read_file(sample)
         if sample.name.endswith(".pdf"):
             seconds += time.perf_counter() - begun
-            pages += len(found["page_starts"])
-        words.append(words_in_order(sample, found["text"]))
-        figures[f"{sample.name} words in order"] = words[-1]
+            pages += len(read["page_starts"])
+        figures[f"{sample.name} words in order"] = words_in_order(sample, read["text"])
         if sample.tables:
-            cells.append(cells_right(sample, found["text"]))
-            figures[f"{sample.name} table cells right"] = cells[-1]
-        titles.append(found["title"] == sample.title)
-    figures |= {"words in order": fmean(words), "least words in order": min(words)}
-    figures |= {"table cells right": fmean(cells), "least table cells right": min(cells)}
+            figures[f"{sample.name} table cells right"] = cells_right(sample, read["text"])
+        titles.append(read["title"] == sample.title)
+    for kind in ("words in order", "table cells right"):
+        values = [value for name, value in figures.items() if name.endswith(f" {kind}")]
+        figures |= {kind: fmean(values), f"least {kind}": min(values)}
     return figures | {"titles right": fmean(titles), "PDF pages a second": pages / seconds}

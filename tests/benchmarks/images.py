@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lxml import etree
 
@@ -38,13 +37,9 @@ class Figure:
         return abs(paragraph + 1 - self.gap) <= 1
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page without its figures, and they."""
-
-    title: str  # Its title.
-    paragraphs: tuple[str, ...]  # Its main text.
-    figures: tuple[Figure, ...]  # Those that the rules keep, that somebody described, and whose place is known.
+# The paragraphs of a page without its figures, and those figures that the rules keep, that somebody described, and
+# whose place is known.
+Page = tuple[Sequence[str], Sequence[Figure]]
 
 
 def benchmark_images(folder: Path) -> dict[str, float]:
@@ -60,16 +55,15 @@ def benchmark_images(folder: Path) -> dict[str, float]:
     """
     started = time.monotonic()
     every, encode = list(_pages(folder)), Remembered(Embedder.load(EmbedSettings()))
-    several = [page for page in every if len(page.figures) > 1]
-    with_captions = [replace(page, figures=tuple(f for f in page.figures if f.captioned)) for page in every]
-    captioned = [page for page in with_captions if len(page.figures) > 1]
+    several = [page for page in every if len(page[1]) > 1]
+    captioned = [(paragraphs, [f for f in figures if f.captioned]) for paragraphs, figures in every]
     share, chance = _replaced(several, encode)
     return {
         "pages": float(len(every)),
-        "figures": float(sum(len(page.figures) for page in every)),
+        "figures": float(sum(len(figures) for _, figures in every)),
         "pages_with_two": float(len(several)),
         "placed": share,
-        "placed_captioned": _replaced(captioned, encode)[0],
+        "placed_captioned": _replaced([page for page in captioned if len(page[1]) > 1], encode)[0],
         "chance": chance,
         "seconds": time.monotonic() - started,
     }
@@ -80,45 +74,36 @@ def _pages(folder: Path) -> Iterator[Page]:
     for key, gold in gold_pages(folder).items():
         body, url = page_body(folder, key), gold["url"]
         try:
-            whole = extract_page(body, url, None)
-            bare = extract_page(_without_figures(body), url, "utf-8")
+            whole, tree = extract_page(body, url, None), parse_page(body, None)
+            captions = tree.xpath("descendant::*[contains(@class, 'caption')][not(descendant::p[2])]")
+            for element in [*tree.iter("figure", "figcaption", "img"), *captions]:
+                if element.getparent() is not None:
+                    element.drop_tree()
+            bare = extract_page(bytes(etree.tostring(tree, encoding="utf-8", method="html")), url, "utf-8")
         except PageError:
             continue
-        figures = tuple(_figures(whole["images"], bare["title"] or "", bare["text"]))
+        title, text = bare["title"] or "", bare["text"]
+        lines, figures = Lines(text), list[Figure]()
+        for image in whole["images"]:
+            picture = Picture(*(image[name] for name in ("url", "alt", "caption", "width", "height", "link")))
+            said = description(picture.alt, picture.caption)
+            kept = out_by(picture, ImageRuleSettings().least_side, repeated=False) is None and said
+            before, after = lines.span(image["before"]), lines.span(image["after"])
+            if kept and (before or after) and picture.described:
+                gap = text.count("\n", 0, before[0]) + 1 if before else text.count("\n", 0, after[0]) if after else 0
+                figures.append(Figure(Described(said, title, text), gap, bool(picture.caption)))
         if figures:
-            yield Page(bare["title"] or "", tuple(bare["text"].split("\n")), figures)
-
-
-def _without_figures(body: bytes) -> bytes:
-    """The page without images, figures and captions."""
-    tree = parse_page(body, None)
-    captions = tree.xpath("descendant::*[contains(@class, 'caption')][not(descendant::p[2])]")
-    for element in [*tree.iter("figure", "figcaption", "img"), *captions]:
-        if element.getparent() is not None:
-            element.drop_tree()
-    return bytes(etree.tostring(tree, encoding="utf-8", method="html"))
-
-
-def _figures(images: Sequence[dict[str, Any]], title: str, text: str) -> Iterator[Figure]:
-    lines, rules = Lines(text), ImageRuleSettings()
-    for image in images:
-        picture = Picture(*(image[name] for name in ("url", "alt", "caption", "width", "height", "link")))
-        said = description(picture.alt, picture.caption)
-        kept = out_by(picture, rules.least_side, repeated=False) is None and said
-        before, after = lines.span(image["before"]), lines.span(image["after"])
-        if kept and (before or after) and picture.described:
-            gap = text.count("\n", 0, before[0]) + 1 if before else text.count("\n", 0, after[0]) if after else 0
-            yield Figure(Described(said, title, text), gap, bool(picture.caption))
+            yield text.split("\n"), figures
 
 
 def _replaced(pages: Sequence[Page], encode: Remembered) -> tuple[float, float]:
     """Share of figures that come to stand where they stood, and what share would by chance."""
-    right = figures = 0
+    right = count = 0
     chance = 0.0
-    for page in pages:
-        alike = likeness(page.paragraphs, [figure.said for figure in page.figures], encode)
-        right += sum(page.figures[place.image].stood_by(place.paragraph) for place in placed(running(alike), 0.0))
-        near = sum(figure.stood_by(n) for figure in page.figures for n in range(len(page.paragraphs)))
-        chance += near / len(page.paragraphs)
-        figures += len(page.figures)
-    return right / max(1, figures), chance / max(1, figures)
+    for paragraphs, figures in pages:
+        alike = likeness(paragraphs, [figure.said for figure in figures], encode)
+        right += sum(figures[place.image].stood_by(place.paragraph) for place in placed(running(alike), 0.0))
+        near = sum(figure.stood_by(n) for figure in figures for n in range(len(paragraphs)))
+        chance += near / len(paragraphs)
+        count += len(figures)
+    return right / max(1, count), chance / max(1, count)

@@ -1,7 +1,7 @@
-"""Benchmarks of ingestion: WARC files to documents against datatrove, and the memory of a large file.
+"""Benchmarks of ingestion: WARC files to documents, on a cluster too, and the memory of a large file.
 
 The files are made of the pages of the article extraction benchmark, repeated with variation: each repetition has a
-paragraph of its own, so that no result can be reused. Source of the rival: github.com/huggingface/datatrove.
+paragraph of its own, so that no result can be reused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from tests.conftest import read_pages
 log = logging.getLogger(__name__)
 
 _FILES = 4
-_SECONDS_PER_PAGE = 20.0
+_PATIENT = "clean.seconds_per_page=20"
 
 
 def page_texts(folder: Path) -> list[str]:
@@ -72,13 +72,10 @@ def warc_record(number: int, body: bytes) -> bytes:
 def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
     """`pages` pages in .warc.gz files of about one size."""
     folder.mkdir()
-    files = [(folder / f"{n}.warc.gz").open("wb") for n in range(_FILES)]
-    try:
+    with ExitStack() as opened:
+        files = [opened.enter_context((folder / f"{n}.warc.gz").open("wb")) for n in range(_FILES)]
         for number, body in enumerate(varied(texts, pages)):
             files[number % _FILES].write(gzip.compress(warc_record(number, body), 6))
-    finally:
-        for file in files:
-            file.close()
 
 
 @contextmanager
@@ -91,13 +88,9 @@ def _run(root: Path, settings: Settings) -> Iterator[Run]:
         yield Run("b", warehouse.memo, work, warehouse.stages, engines, writer, *rows, core_count(settings.engine))
 
 
-def _settings(overrides: Sequence[str] = ()) -> Settings:
-    return load_settings(None, [f"clean.seconds_per_page={_SECONDS_PER_PAGE}", *overrides])
-
-
 def _ours(archives: Path, root: Path, overrides: Sequence[str] = ()) -> tuple[float, int]:
     """Seconds that Quern takes, the start of workers included, and documents made."""
-    settings = _settings(overrides)
+    settings = load_settings(None, [_PATIENT, *overrides])
     started = time.monotonic()
     with _run(root, settings) as run:
         documents = derive(Clean(settings.clean), read_pages(archives, settings.ingest, run), run)
@@ -127,96 +120,30 @@ def benchmark_cluster(folder: Path, pages: int, repeats: int) -> dict[str, float
     return figures | {"ratio": statistics.median(r["cluster"] / r["local[2]"] for r in rounds)}
 
 
-def _datatrove(archives: Path, root: Path) -> tuple[float, int]:
-    """Seconds that datatrove takes with two tasks, and documents made."""
-    with _stand_ins(root / "modules"):
-        from datatrove.executor import LocalPipelineExecutor
-        from datatrove.pipeline.extractors import Trafilatura
-        from datatrove.pipeline.readers import WarcReader
-        from datatrove.pipeline.writers.jsonl import JsonlWriter
-
-        steps = [
-            WarcReader(str(archives)),
-            # Its deduplication would take the text of pages that repeat, as all do here, and costs no time.
-            Trafilatura(timeout=_SECONDS_PER_PAGE, deduplicate=False),
-            JsonlWriter(str(root / "out"), compression=None),
-        ]
-        executor = LocalPipelineExecutor(steps, tasks=2, workers=2, logging_dir=str(root / "logs"))
-        started = time.monotonic()
-        executor.run()
-        seconds = time.monotonic() - started
-    made = sum(path.read_bytes().count(b"\n") for path in (root / "out").glob("*.jsonl"))
-    return seconds, made
-
-
-@contextmanager
-def _stand_ins(folder: Path) -> Iterator[None]:
-    """Empty modules for the two that datatrove's reader imports to guess encodings and media types.
-
-    It never calls them here: all pages are UTF-8, and the records say their type.
-    """
-    folder.mkdir(parents=True)
-    for name, package in (("cchardet", "faust_cchardet"), ("magic", "python_magic")):
-        (folder / f"{name}.py").touch()
-        stated = folder / f"{package}-0.dist-info"
-        stated.mkdir()
-        (stated / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: 0\n")
-    before = os.environ.get("PYTHONPATH", "")
-    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{before}"
-    sys.path.append(str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        os.environ["PYTHONPATH"] = before
-
-
 def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> dict[str, float]:
-    """Pages a second from WARC files to documents, on all cores, medians over `repeats` rounds.
-
-    Returns:
-        `quern`: reading, main text, metadata and Parquet, with Spark's start. `datatrove`: WarcReader, its Trafilatura
-        step and JSONL, two tasks. `ratio`: median of the rounds' ratios. `documents`, `documents_datatrove`: how many
-        each made.
-    """
+    """Pages a second from WARC files to documents on all cores, Spark's start included, the median of `repeats`."""
     logging.disable(logging.INFO)
-    rounds: list[dict[str, float]] = []
+    rates = []
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         write_archives(root / "archives", page_texts(folder), pages)
         for number in range(repeats):
-            rival, made = _datatrove(root / "archives", root / f"datatrove-{number}")
             seconds, documents = _ours(root / "archives", root / f"quern-{number}")
-            rounds.append(
-                {
-                    "quern": pages / seconds,
-                    "datatrove": pages / rival,
-                    "ratio": rival / seconds,
-                    "documents": float(documents),
-                    "documents_datatrove": float(made),
-                }
-            )
-    return {"pages": float(pages)} | {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
-
-
-def _write_large(path: Path, texts: Sequence[str], size: int) -> int:
-    """A WARC file of at least `size` bytes, not compressed; how many pages it has."""
-    written = 0
-    with path.open("wb") as file:
-        for number, body in enumerate(varied(texts, sys.maxsize)):
-            written += file.write(warc_record(number, body))
-            if written >= size:
-                break
-    return number + 1
+            rates.append(pages / seconds)
+    return {"pages": float(pages), "quern": statistics.median(rates), "documents": float(documents)}
 
 
 def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float]:
     """Peak memory of all processes while a WARC file of `size` bytes is ingested and made into documents, in MiB."""
     logging.disable(logging.INFO)
-    settings = _settings()
+    settings = load_settings(None, [_PATIENT])
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        pages = _write_large(root / "large.warc", page_texts(folder), size)
+        with (root / "large.warc").open("wb") as file:  # Not compressed.
+            for number, body in enumerate(varied(page_texts(folder), sys.maxsize)):
+                file.write(warc_record(number, body))
+                if file.tell() >= size:
+                    break
         warehouse = Warehouse.create(root / "warehouse")
         started = time.monotonic()
         with MemoryMeter() as meter:
@@ -229,7 +156,7 @@ def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float
     mib = 1 << 20
     return {
         "gigabytes": size / 1e9,
-        "pages": float(pages),
+        "pages": float(number + 1),
         "pages_read": float(report.pages),
         "documents": float(documents.rows),
         "ingest_seconds": read,

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.stats import rankdata
 
 Floats = npt.NDArray[np.float64]
 # Of weights of standardised features; between 1 and 10 no held-out area under ROC of confidence moves by .01.
@@ -63,12 +62,6 @@ class Fit:
     def write(self, file: Path, names: Sequence[str]) -> None:
         """Write the model alone."""
         file.write_text(json.dumps(self.model(names), indent=2) + "\n", encoding="utf-8")
-
-
-def roc_area(scores: Floats, truth: npt.NDArray[np.bool_]) -> float:
-    """Area under ROC: how often a true one scores above a false one."""
-    ranks, positive = rankdata(scores), int(truth.sum())
-    return float((ranks[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive)))
 
 
 def calibration_error(probabilities: Floats, truth: npt.NDArray[np.bool_]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -106,22 +106,19 @@ class World:
     def write(self, articles: Mapping[str, Article], path: Path) -> Path:
         """Write the articles to a JSONL file; returns it."""
         with path.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in self._rows(articles))
+            for key, article in articles.items():
+                host = f"paper-{article.site}.example"
+                title, text = self.written(article)
+                row = {"doc_id": key, "url": f"https://{host}/{key}.html", "title": title, "site": host}
+                file.write(json.dumps(row | {"published_at": _DAY, "language": "en", "text": text}) + "\n")
         return path
-
-    def _rows(self, articles: Mapping[str, Article]) -> Iterable[dict[str, str]]:
-        for key, article in articles.items():
-            host = f"paper-{article.site}.example"
-            title, text = self.written(article)
-            row = {"doc_id": key, "url": f"https://{host}/{key}.html", "title": title, "site": host}
-            yield row | {"published_at": _DAY, "language": "en", "text": text}
 
     def written(self, article: Article) -> tuple[str, str]:
         """Title and text; an edition differs from the one before in a sentence."""
         rng = random.Random(f"article {self.seed} {article.number}")
         # Zipf's frequencies: the first of them stand in many documents.
-        people = [self._often(rng, self.people) for _ in range(3)]
-        places = [self._often(rng, self.places) for _ in range(2)]
+        people = [self.people[int(len(self.people) * rng.random() ** 3)] for _ in range(3)]
+        places = [self.places[int(len(self.places) * rng.random() ** 3)] for _ in range(2)]
         sentences = [self._sentence(rng, people, places) for _ in range(rng.randint(4, 6))]
         if article.edition:
             other = random.Random(f"edition {self.seed} {article.number} {article.edition}")
@@ -129,10 +126,6 @@ class World:
         title = f"{people[0]} and the {rng.choice(_THINGS)} of {places[0]}"
         half = len(sentences) // 2
         return title, " ".join(sentences[:half]) + "\n\n" + " ".join(sentences[half:])
-
-    @staticmethod
-    def _often(rng: random.Random, names: list[str]) -> str:
-        return names[int(len(names) * rng.random() ** 3)]
 
     @staticmethod
     def _sentence(rng: random.Random, people: list[str], places: list[str]) -> str:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from quern.jobs.text.personal_data import find
 
@@ -33,25 +32,6 @@ class PersonalDataError(ValueError):
     """A file that does not hold texts with gold spans; the message says where."""
 
 
-@dataclass
-class Tally:
-    """Spans of each type that were found rightly, found wrongly, and missed."""
-
-    right: Counter[str] = field(default_factory=Counter)
-    wrong: Counter[str] = field(default_factory=Counter)
-    missed: Counter[str] = field(default_factory=Counter)
-
-    def figures(self) -> dict[str, float]:
-        """Precision, recall and F1 per type."""
-        figures: dict[str, float] = {}
-        for name in sorted(self.right | self.wrong | self.missed):
-            right, wrong, missed = self.right[name], self.wrong[name], self.missed[name]
-            figures[f"{name} precision"] = right / (right + wrong) if right + wrong else 0.0
-            figures[f"{name} recall"] = right / (right + missed) if right + missed else 0.0
-            figures[f"{name} f1"] = 2 * right / (2 * right + wrong + missed)
-        return figures
-
-
 def evaluate_personal_data(file: Path) -> dict[str, float]:
     """Figures per type, texts without gold spans in which something was found, and characters a second.
 
@@ -62,16 +42,22 @@ def evaluate_personal_data(file: Path) -> dict[str, float]:
     started = time.process_time()
     found = [find(text, _LANGUAGE) for text, _ in rows]
     seconds = time.process_time() - started
-    tally, alarms = Tally(), 0
+    right, wrong, missed, alarms = Counter[str](), Counter[str](), Counter[str](), 0
     for (_, gold), spans in zip(rows, found, strict=True):
         mine = {(span.start, span.end, span.type) for span in spans}
-        tally.right.update(name for _, _, name in gold & mine)
-        tally.wrong.update(name for _, _, name in mine - gold)
-        tally.missed.update(name for _, _, name in gold - mine)
+        right.update(name for _, _, name in gold & mine)
+        wrong.update(name for _, _, name in mine - gold)
+        missed.update(name for _, _, name in gold - mine)
         alarms += bool(mine) and not gold
+    figures: dict[str, float] = {}
+    for name in sorted(right | wrong | missed):
+        found_rightly = right[name]
+        figures[f"{name} precision"] = found_rightly / max(1, found_rightly + wrong[name])
+        figures[f"{name} recall"] = found_rightly / max(1, found_rightly + missed[name])
+        figures[f"{name} f1"] = 2 * found_rightly / (2 * found_rightly + wrong[name] + missed[name])
     characters = sum(len(text) for text, _ in rows)
     return {
-        **tally.figures(),
+        **figures,
         "texts": float(len(rows)),
         "false alarms": float(alarms),
         "characters/s": characters / seconds if seconds else 0.0,
@@ -81,18 +67,15 @@ def evaluate_personal_data(file: Path) -> dict[str, float]:
 def _rows(file: Path) -> Iterator[tuple[str, set[tuple[int, int, str]]]]:
     """(text, gold spans of the types that are looked for) of each line."""
     try:
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield _row(line, f"{file}, line {number}")
+        lines = file.read_text("utf-8").split("\n")
     except OSError as error:
         raise PersonalDataError(f"{file} cannot be read: {error.strerror}") from None
-
-
-def _row(line: str, where: str) -> tuple[str, set[tuple[int, int, str]]]:
-    try:
-        row: Mapping[str, Any] = json.loads(line)
-        spans = [s for s in row["spans"] if s["type"] in _NAMES]
-        return str(row["text"]), {(int(s["start"]), int(s["end"]), _NAMES[s["type"]]) for s in spans}
-    except (ValueError, KeyError, TypeError) as error:
-        raise PersonalDataError(f"{where}: a text with spans is needed ({type(error).__name__}: {error})") from None
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+                spans = [s for s in row["spans"] if s["type"] in _NAMES]
+                yield str(row["text"]), {(int(s["start"]), int(s["end"]), _NAMES[s["type"]]) for s in spans}
+            except (ValueError, KeyError, TypeError) as error:
+                what = f"a text with spans is needed ({type(error).__name__}: {error})"
+                raise PersonalDataError(f"{file}, line {number}: {what}") from None

@@ -1,4 +1,4 @@
-"""Readers beside a writer: what they see while snapshots are published, pruned and vacuumed.
+"""Readers beside a writer: what they see while snapshots are published, pruned and vacuumed, for `test_readers.py`.
 
 Each night of the writer is a snapshot whose documents and chunks carry its number in addresses and titles. An answer
 that was made of one snapshot carries one number; one that carries two is mixed. Readers are processes: some open what
@@ -8,13 +8,14 @@ is published for each question, one holds the first snapshot until the last nigh
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import quern
-from quern.indexes.catalog import Manifest, Warehouse, new_build_id
+from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.pipelines.vacuum import prune, vacuum
@@ -39,55 +40,27 @@ _QUESTIONS: Final = (
 _STOP: Final = "stop"
 
 
-@dataclass
-class Seen:
-    """What readers saw."""
-
-    answers: int = 0  # Answers that were read.
-    citations: int = 0  # Their citations.
-    snapshots: list[str] = field(default_factory=list)  # Numbers of the snapshots that they came from.
-    mixed: int = 0  # Answers of more than one snapshot.
-    errors: list[str] = field(default_factory=list)  # What readers said when they failed.
-
-    def add(self, answer: str) -> None:
-        """Take an answer as JSON."""
-        found = set(_MARK.findall(answer))
-        self.answers += 1
-        self.citations += len(json.loads(answer)["citations"])
-        self.snapshots = sorted({*self.snapshots, *found})
-        self.mixed += len(found) > 1
-
-    def join(self, other: Seen) -> None:
-        """Take what another reader saw."""
-        self.answers += other.answers
-        self.citations += other.citations
-        self.snapshots = sorted({*self.snapshots, *other.snapshots})
-        self.mixed += other.mixed
-
-
-def publish_night(warehouse: Warehouse, number: int) -> Manifest:
+def publish_night(warehouse: Warehouse, number: int) -> None:
     """Publish the warehouse's tables again, with the number of the night in all that names a document."""
+
+    def numbered(stage: Stage, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        for batch in stage.batches():
+            for name in columns:
+                bare = pc.replace_substring_regex(batch.column(name), r"[ #]night-\d{4}$", "")
+                marked = pc.binary_join_element_wise(bare, f"night-{number:04}", "#" if name == "url" else " ")
+                batch = batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), marked)
+            yield batch
+
     with warehouse.lock():
         parent, build_id = warehouse.manifest(), new_build_id()
         tables = dict(parent.tables)
         for name, columns in _MARKED.items():
             stage = warehouse.snapshot(leased=False).stage(name)
-            path = warehouse.stages / name / f"{build_id}.parquet"
-            with StageWriter(path, stage.table) as writer:
-                writer.write_all(_numbered(stage, columns, number))
+            with StageWriter(warehouse.stages / name / f"{build_id}.parquet", stage.table) as writer:
+                writer.write_all(numbered(stage, columns))
             tables[name] = warehouse.pin(writer.stage(), parent)
         about = {"build_id": build_id, "parent": parent.build_id, "started_at": datetime.now(UTC), "tables": tables}
-        return warehouse.publish(parent.model_copy(update=about))
-
-
-def _numbered(stage: Stage, columns: tuple[str, ...], number: int) -> Iterator[pa.RecordBatch]:
-    for batch in stage.batches():
-        for name in columns:
-            bare = pc.replace_substring_regex(batch.column(name), r"[ #]night-\d{4}$", "")
-            mark = "#" if name == "url" else " "
-            marked = pc.binary_join_element_wise(bare, f"night-{number:04}", mark)
-            batch = batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), marked)
-        yield batch
+        warehouse.publish(parent.model_copy(update=about))
 
 
 def read_anew(root: Path) -> Iterator[str]:
@@ -132,68 +105,53 @@ def _said(command: list[str]) -> str:
 _READERS: Final = {"anew": read_anew, "held": read_held, "command": read_by_command}
 
 
-def stress(root: Path, nights: int, readers: tuple[str, ...], share_of_vacuums: float = 0.5) -> dict[str, float]:
+def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
     """Publish `nights` snapshots over the warehouse at `root` beside `readers`, each pruned or vacuumed at once.
 
     Raises:
         RuntimeError: A reader failed; the message has what it said.
     """
-    warehouse, started = Warehouse.open(root), time.monotonic()
+    warehouse = Warehouse.open(root)
     publish_night(warehouse, 0)
     (root.parent / _STOP).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "tests.benchmarks.readers", str(root)]
-    processes = [
-        subprocess.Popen([*command, kind], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for kind in readers
-    ]
-    leased = freed = 0
-    try:
-        for process in processes:
-            assert process.stdout is not None
-            process.stdout.readline()  # It has its first answer.
-        for number in range(1, nights + 1):
-            publish_night(warehouse, number)
-            if number * share_of_vacuums % 1 < share_of_vacuums:
-                done = vacuum(warehouse, 1, MemoSettings(keep_nights=1))
-            else:
-                done = prune(warehouse, 1)
-            leased += len(done.leased)
-            freed += done.total.bytes
-    finally:
-        (root.parent / _STOP).touch()
-    seen = Seen()
-    for process in processes:
-        said, errors = process.communicate()
-        if process.returncode:
-            seen.errors.append(errors[-1000:])
-        else:
-            seen.join(Seen(**json.loads(said)))
-    last = prune(warehouse, 1)
-    if seen.errors or last.leased:
-        raise RuntimeError(f"{len(seen.errors)} readers failed; leased: {last.leased}\n" + "\n".join(seen.errors))
+    command = [sys.executable, "-m", __name__, str(root)]
+    with ExitStack() as files:
+        outputs = [
+            files.enter_context((root.parent / f"{kind}.jsonl").open("w+", encoding="utf-8")) for kind in readers
+        ]
+        processes = [
+            subprocess.Popen([*command, kind], stdout=output, stderr=subprocess.PIPE, text=True)
+            for kind, output in zip(readers, outputs, strict=True)
+        ]
+        leased = 0
+        try:
+            for process, output in zip(processes, outputs, strict=True):
+                while process.poll() is None and not os.fstat(output.fileno()).st_size:
+                    time.sleep(0.1)
+            for number in range(1, nights + 1):
+                publish_night(warehouse, number)
+                clear = prune(warehouse, 1) if number % 2 else vacuum(warehouse, 1, MemoSettings(keep_nights=1))
+                leased += len(clear.leased)
+        finally:
+            (root.parent / _STOP).touch()
+        ended = [(process.communicate()[1], process.returncode) for process in processes]
+        answers: list[str] = []
+        for output in outputs:
+            output.seek(0)
+            answers += output
+    errors, last = [said[-1000:] for said, code in ended if code], prune(warehouse, 1)
+    if errors or last.leased:
+        raise RuntimeError(f"{len(errors)} readers failed; leased: {last.leased}\n" + "\n".join(errors))
     return {
-        "nights": float(nights),
-        "answers": float(seen.answers),
-        "citations": float(seen.citations),
-        "snapshots_read": float(len(seen.snapshots)),
-        "mixed": float(seen.mixed),
-        "errors": float(len(seen.errors)),
-        "leases_kept": float(leased),
-        "freed_mib": freed / (1 << 20),
-        "snapshots_left": float(len(warehouse.snapshot_ids())),
-        "seconds": time.monotonic() - started,
+        "answers": len(answers),
+        "citations": sum(len(json.loads(answer)["citations"]) for answer in answers),
+        "mixed": sum(len(set(_MARK.findall(answer))) > 1 for answer in answers),
+        "errors": len(errors),
+        "leases_kept": leased,
+        "snapshots_left": len(warehouse.snapshot_ids()),
     }
 
 
-def _read(root: Path, kind: str) -> None:
-    """Read until the stop file is there: `ready` is said after the first answer, and what was seen at the end."""
-    seen = Seen()
-    for answer in _READERS[kind](root):
-        seen.add(answer)
-        if seen.answers == 1:
-            print("ready", flush=True)
-    print(json.dumps(asdict(seen)))
-
-
 if __name__ == "__main__":
-    _read(Path(sys.argv[1]), sys.argv[2])
+    for answer in _READERS[sys.argv[2]](Path(sys.argv[1])):
+        print(answer, flush=True)

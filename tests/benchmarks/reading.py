@@ -1,4 +1,4 @@
-"""The packaged reader on pages that it was not trained on: right lines, right words, yes or no, and none of them."""
+"""The packaged reader, and the lines that it reads, on pages that neither was trained on."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from statistics import fmean
 
 import numpy as np
 
+from quern.jobs.models.late_interaction import WEIGHT, LateInteraction
 from quern.jobs.models.reader import KINDS, Reader
-from quern.jobs.training.pages import MEASURED, Question, decision, read_pages, target
+from quern.jobs.text.stems import content_words
+from quern.jobs.training.pages import MEASURED, confusable, decision, pages_of, read_pages, target
 from quern.pipelines.evaluation.bootstrap import area_under_roc
 
-PAGES = Path(__file__).parents[1] / "corpus" / "reading"
+_PAGES = Path(__file__).parents[1] / "corpus" / "reading"
 # Genres that are measured on and not trained on.
-KEPT = ("documentation-*.txt", "notices-*.txt")
-_MOST = 1500  # Questions.
+_KEPT = ("documentation-*.txt", "notices-*.txt")
+_MOST = 1500  # Questions of the reader.
+_MOST_OF_LINES = 1000
+_AMONG = (1, 3, 12, 24)
 
 
-def kept_files(folder: Path = PAGES) -> list[Path]:
+def kept_files() -> list[Path]:
     """The files of the genres that are kept apart from training."""
-    return sorted({file for pattern in KEPT for file in folder.glob(pattern)})
-
-
-def trained_files(folder: Path = PAGES) -> list[Path]:
-    """The files to train on."""
-    kept = set(kept_files(folder))
-    return [file for file in sorted(folder.glob("*.txt")) if file not in kept]
+    return sorted(file for pattern in _KEPT for file in _PAGES.glob(pattern))
 
 
 def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
-    """Figures over `files` of pages; windows are drawn as in training, with less left to chance."""
+    """Right lines, right words, yes or no, and none of them, over `files` of pages.
+
+    Windows are drawn as in training, with less left to chance.
+    """
     questions, chance, reader = read_pages(files or kept_files()), random.Random(0), Reader.load()
     pages = list({id(q.page): q.page for q in questions}.values())
     asked = [q for q in questions if not q.page.has_twin]
@@ -52,8 +53,14 @@ def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
         if answered[-1]:
             first.append(max(flat)[1])
         if window.span is not None and (line := reading.lines[window.span[0]][window.span[1]]) is not None:
-            spans.append(_overlap((line.start, line.end), window.span[2:]))
-    verdicts = [_decided(reader, q, chance) for q in _decisions(questions, chance)]
+            start, end = window.span[2:]  # F1 of the characters of two spans.
+            shared = max(0, min(line.end, end) - max(line.start, start))
+            spans.append(2 * shared / max(1, line.end - line.start + end - start))
+    verdicts = []
+    deciding = [q for q in questions if q.right and q.yes is not None]
+    for question in chance.sample(deciding, min(_MOST, len(deciding))):
+        line = reader.read(question.question, decision(question, chance).passages).lines[0][-1]
+        verdicts.append(line is not None and (line.yes > 0) == question.yes)
     return {
         "questions": len(odds),
         "right line first": fmean(first),
@@ -64,19 +71,32 @@ def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
     }
 
 
-def _decisions(questions: Sequence[Question], chance: random.Random) -> list[Question]:
-    deciding = [q for q in questions if q.right and q.yes is not None]
-    return chance.sample(deciding, min(_MOST, len(deciding)))
+def benchmark_lines(files: Sequence[Path] | None = None) -> dict[str, float]:
+    """The share of questions with a right line among the likeliest, on genres that nothing was trained on."""
+    questions = [q for q in read_pages(files or kept_files()) if q.right and not q.page.has_twin]
+    chance = random.Random(0)
+    pages, matcher = pages_of(questions), LateInteraction.load()
+    words, both, lines = [], [], []
+    for question in chance.sample(questions, min(_MOST_OF_LINES, len(questions))):
+        by_words, matches, right = [], [], []
+        every = confusable(question, pages, chance)
+        shares = word_shares(content_words(question.question), [(p.title_words, p.words) for p in every])
+        for page, of in zip(every, shares, strict=True):
+            by_words += [
+                weighted(s) + QUESTION_WEIGHT * line.endswith("?") for line, s in zip(page.lines, of, strict=True)
+            ]
+            matches += matcher.scores(question.question, matcher.lines(page.lines, range(-1, len(page.lines) - 1)))
+            right += [page is question.page and n in question.right for n in range(len(page.lines))]
+        words.append(_rank(by_words, right))
+        both.append(_rank([w + WEIGHT * m for w, m in zip(by_words, matches, strict=True)], right))
+        lines.append(len(right))
+    figures = {"questions": len(words), "lines": fmean(lines)}
+    for name, ranks in (("shared words", words), ("with late interaction", both)):
+        figures |= {f"{name}, among {k}": fmean(rank < k for rank in ranks) for k in _AMONG}
+    return figures
 
 
-def _decided(reader: Reader, question: Question, chance: random.Random) -> bool:
-    """Whether the reader tells yes from no by the line that decides."""
-    window = decision(question, chance)
-    line = reader.read(question.question, window.passages).lines[0][-1]
-    return line is not None and (line.yes > 0) == question.yes
-
-
-def _overlap(one: tuple[int, int], other: tuple[int, ...]) -> float:
-    """F1 of the characters of two spans."""
-    shared = max(0, min(one[1], other[1]) - max(one[0], other[0]))
-    return 2 * shared / max(1, one[1] - one[0] + other[1] - other[0])
+def _rank(scores: Sequence[float], right: Sequence[bool]) -> int:
+    """How many lines are likelier than the likeliest right one."""
+    best = max(score for score, good in zip(scores, right, strict=True) if good)
+    return sum(score > best for score in scores)

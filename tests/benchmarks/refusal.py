@@ -10,7 +10,7 @@ import logging
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ from quern.jobs.models.folders import model_fingerprint, read_model
 from quern.jobs.reasoning.questions.refusal import CATEGORIES, FILE, HARMS, Weights
 from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import EmbedSettings
+from tests.conftest import CORPUS, read_jsonl
 
-_CORPUS: Final = Path(__file__).parents[1] / "corpus"
 _RIDGE: Final = 0.1
 _RANK: Final = 64
 _OWN_WEIGHT: Final = 3.0  # Of a prompt written alone against one filled into a template.
@@ -44,9 +44,11 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
         own, filled = own_prompts(), _filled()
         vectors = [embedder.encode([text for text, _ in rows]).astype(np.float64) for rows in (own, filled)]
         weights = fitted(vectors[0], [c for _, c in own], vectors[1], [c for _, c in filled])
-        _write(weights)
+        # In half precision, beside the fingerprint of the embedder.
+        halves = {name: value.astype(np.float16) for name, value in vars(weights).items() if name != "model"}
+        np.savez_compressed(FILE, **halves, model=np.array(model_fingerprint(read_model(EmbedSettings().model))))
         Weights.load.cache_clear()
-    rows = [json.loads(line) for line in (folder / "prompts.jsonl").read_text("utf-8").splitlines()]
+    rows = read_jsonl(folder / "prompts.jsonl")
     categories = Weights.load().categories(embedder.encode([row["prompt"] for row in rows]))
     refused = np.array([category in HARMS for category in categories])
     unsafe = np.array([row["label"] == "unsafe" for row in rows])
@@ -54,29 +56,27 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
 
 
 def own_prompts() -> list[tuple[str, str | None]]:
-    rows = [json.loads(line) for line in (_CORPUS / "refusal.jsonl").read_text("utf-8").splitlines()]
-    return [(row["prompt"], row["category"]) for row in rows]
+    return [(row["prompt"], row["category"]) for row in read_jsonl(CORPUS / "refusal.jsonl")]
 
 
 def _filled() -> list[tuple[str, str | None]]:
     """Prompts of the templates, and harmless questions over the sample corpora, the same at each call."""
-    chance, templates = random.Random(0), json.loads((_CORPUS / "refusal_templates.json").read_text("utf-8"))
-    rows: dict[str, str | None] = {}
+    chance, templates = random.Random(0), json.loads((CORPUS / "refusal_templates.json").read_text("utf-8"))
+    rows, lists = dict[str, str | None](), templates["lists"]
     for template in templates["prompts"]:
         for _ in range(template["count"]):
-            rows[_prompt(template, templates["lists"], chance)] = template["category"]
-    files = [_CORPUS / f"{name}_questions.jsonl" for name in ("asked", "natural", "reader")]
-    lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
-    asked = [row["question"] for row in lines if row["part"] == "fit"]
+            text = "{}"
+            for name in template["inside"]:
+                text = text.format(chance.choice(lists[name]))
+            behind = chance.choice(lists[template["behind"]]) if template["behind"] else ""
+            rows[chance.choice(lists[template["frame"]]).format(text + behind)] = template["category"]
+    asked = [
+        row["question"]
+        for name in ("asked", "natural", "reader")
+        for row in read_jsonl(CORPUS / f"{name}_questions.jsonl")
+        if row["part"] == "fit"
+    ]
     return [*rows.items(), *((question, None) for question in chance.sample(asked, 600))]
-
-
-def _prompt(template: dict[str, Any], lists: dict[str, list[str]], chance: random.Random) -> str:
-    text = "{}"
-    for name in template["inside"]:
-        text = text.format(chance.choice(lists[name]))
-    behind = chance.choice(lists[template["behind"]]) if template["behind"] else ""
-    return chance.choice(lists[template["frame"]]).format(text + behind)
 
 
 def fitted(own: Floats, own_labels: list[str | None], more: Floats, more_labels: list[str | None]) -> Weights:
@@ -88,7 +88,8 @@ def fitted(own: Floats, own_labels: list[str | None], more: Floats, more_labels:
         more: Vectors of further prompts, shape (more, d).
         more_labels: Their categories.
     """
-    vectors, labels = np.vstack([own, more]), np.array([_targets(c) for c in (*own_labels, *more_labels)])
+    vectors, categories = np.vstack([own, more]), [*own_labels, *more_labels]
+    labels = np.array([[c in HARMS, *(c == other for other in CATEGORIES)] for c in categories]) * 2.0 - 1.0
     importance = np.r_[np.full(len(own), _OWN_WEIGHT), np.ones(len(more))]
     fold, held_out = np.arange(len(own)) % _FOLDS, np.zeros((len(own), labels.shape[1]))
     for n in range(_FOLDS):
@@ -104,10 +105,6 @@ def fitted(own: Floats, own_labels: list[str | None], more: Floats, more_labels:
     return replace(weights, offsets=weights.offsets - np.r_[harm, np.full(len(CATEGORIES), topic)])
 
 
-def _targets(category: str | None) -> list[float]:
-    return [1.0 if category in HARMS else -1.0, *(1.0 if category == other else -1.0 for other in CATEGORIES)]
-
-
 def _forms(vectors: Floats, labels: Floats, importance: Floats) -> Weights:
     """Harm by the kernel (xy + 1)² / 2, whose form is cut to `_RANK` directions; categories by the kernel xy + 1."""
     products, ridge = vectors @ vectors.T + 1, np.diag(_RIDGE / importance)
@@ -117,9 +114,3 @@ def _forms(vectors: Floats, labels: Floats, importance: Floats) -> Weights:
     kept = np.argsort(-np.abs(values))[:_RANK]
     linear, offsets = vectors.T @ np.c_[harm, others], np.r_[harm.sum() / 2, others.sum(axis=0)]
     return Weights(directions[:, kept], values[kept], linear, offsets, "")
-
-
-def _write(weights: Weights) -> None:
-    """Write the weights in half precision, beside the fingerprint of the embedder."""
-    halves = {name: value.astype(np.float16) for name, value in vars(weights).items() if name != "model"}
-    np.savez_compressed(FILE, **halves, model=np.array(model_fingerprint(read_model(EmbedSettings().model))))

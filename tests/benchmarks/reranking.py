@@ -26,7 +26,7 @@ from quern.pipelines.retrieve.evidence import selected
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.settings.reading import load_settings
-from tests.beside import SHARED
+from tests.conftest import SHARED, read_jsonl
 
 _WORDS, _STRIDE = 60, 40  # Of a passage, and between the beginnings of two.
 _NEGATIVES: Final = 8
@@ -39,7 +39,7 @@ def fairytale_pairs(out: Path, folder: Path = SHARED / "fairytaleqa") -> int:
     The first passage of a question's section that has its answer is positive; negatives are passages of other sections
     of the same story without the answer.
     """
-    rows = [json.loads(line) for line in (folder / "train.jsonl").read_text("utf-8").splitlines()]
+    rows = read_jsonl(folder / "train.jsonl")
     sections: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for row in rows:
         words = row["text"].split()

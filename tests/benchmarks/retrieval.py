@@ -1,4 +1,4 @@
-"""The benchmark of batched retrieval, against the paper's steps question by question on a networkx graph."""
+"""The benchmarks of loading a query-centric graph, and of batched retrieval against the paper's steps one by one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,97 @@ from typing import Final
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 
-from quern.indexes.catalog import Warehouse
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.graph import QueryGraph
-from quern.indexes.vectors import Floats
+from quern.indexes.vectors import Floats, vector_array
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, cut
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import GraphSettings, Settings
-from tests.benchmarks.graph import synthetic_snapshot
+from quern.schemas.tables import CHUNKS, EDGES, NODES, Table
+from tests.benchmarks import in_turns, median, median_ratio
+from tests.tables import publish
 
+_DIMENSION = 384
+_NODES_OF_A_CHUNK = 16
+_NEIGHBOURS = 3
 # As many as LiHua-World has.
 _QUESTIONS: Final = 637
 _COMBINE: Final[dict[str, Callable[[list[float]], float]]] = {"mean": statistics.fmean, "max": max, "sum": sum}
 Hits = list[tuple[int, float]]
+
+
+def _rows(table: Table, count: int, **known: pa.Array) -> pa.RecordBatch:
+    """`count` rows of `table`; what is not `known` is null or zero, whatever the field allows."""
+
+    def empty(field: pa.Field) -> pa.Array:
+        return pa.nulls(count, field.type) if field.nullable else pa.array([0] * count).cast(field.type)
+
+    filled = [known[field.name] if field.name in known else empty(field) for field in table.schema]
+    return pa.RecordBatch.from_arrays(filled, schema=table.schema)
+
+
+def unit_vectors(count: int, rng: np.random.Generator, dimension: int = _DIMENSION) -> Floats:
+    """Random vectors of length 1."""
+    matrix = rng.standard_normal((count, dimension), dtype=np.float32)
+    return np.asarray(matrix / np.linalg.norm(matrix, axis=1, keepdims=True))
+
+
+def synthetic_snapshot(directory: Path, nodes: int) -> Snapshot:
+    """A warehouse with a random graph of `nodes` nodes, 16 a chunk and 3 neighbours each, as its snapshot."""
+    rng = np.random.default_rng(0)
+    chunks = -(-nodes // _NODES_OF_A_CHUNK)
+    chunk_ids = pa.array([f"{n:020x}-0" for n in range(chunks)])
+    owner = np.arange(nodes) // _NODES_OF_A_CHUNK
+    node_ids = pa.array([f"{c:020x}-0-{n}" for c, n in zip(owner, np.arange(nodes) % _NODES_OF_A_CHUNK, strict=True)])
+    source = np.repeat(np.arange(nodes), _NEIGHBOURS)
+    target = (source + rng.integers(1, nodes, len(source))) % nodes
+    rank = np.tile(np.arange(_NEIGHBOURS, dtype=np.int32), nodes)
+    similarity = pa.array(rng.random(len(source), dtype=np.float32))
+    of_chunks, of_nodes = (vector_array(unit_vectors(count, rng)) for count in (chunks, nodes))
+    ends = {"source": node_ids.take(pa.array(source)), "target": node_ids.take(pa.array(target))}
+    chunk_table, node_table = CHUNKS.with_dimension(_DIMENSION), NODES.with_dimension(_DIMENSION)
+    owners = chunk_ids.take(pa.array(owner))
+    rows = {
+        chunk_table: _rows(chunk_table, chunks, chunk_id=chunk_ids, vector=of_chunks),
+        node_table: _rows(node_table, nodes, query_id=node_ids, chunk_id=owners, vector=of_nodes),
+        EDGES: _rows(EDGES, len(source), rank=pa.array(rank), similarity=similarity, **ends),
+    }
+    return publish(Warehouse.create(directory), "1", rows)
+
+
+def benchmark_graph(nodes: int = 100_000, repeats: int = 7) -> dict[str, float]:
+    """Seconds from an opened snapshot to its graph, medians over `repeats` rounds.
+
+    Returns:
+        `structure`: edges as CSR, and membership. `whole`: with all vectors. `networkx`: a `DiGraph` filled from the
+        same edges. `ratio`: median of each round's networkx over structure.
+    """
+
+    def networkx() -> None:
+        graph = nx.DiGraph()
+        for batch in snapshot.table("edges").batches(["source", "target", "similarity"]):
+            source, target, weight = (batch.column(n).to_pylist() for n in ("source", "target", "similarity"))
+            graph.add_weighted_edges_from(zip(source, target, weight, strict=True))
+
+    def structure() -> None:
+        graph = QueryGraph(snapshot)
+        _ = graph.members, graph.edges
+
+    def whole() -> None:
+        graph = QueryGraph(snapshot)
+        _ = graph.chunks, graph.nodes, graph.edges
+
+    works: dict[str, Callable[[], object]] = {"structure": structure, "whole": whole, "networkx": networkx}
+    with tempfile.TemporaryDirectory() as directory:
+        snapshot = synthetic_snapshot(Path(directory) / "warehouse", nodes)
+        rounds = in_turns(works, repeats, time.perf_counter)
+    figures = {name: median(rounds, name) for name in works}
+    return {"nodes": float(nodes), **figures, "ratio": median_ratio(rounds, "networkx", "structure")}
 
 
 class BenchmarkError(ValueError):
@@ -82,58 +157,36 @@ def benchmark_retrieval(
     Raises:
         BenchmarkError: The implementations differ on a question.
     """
-    settings = Settings()
     if warehouse is not None:
-        return _measure(Searcher(Warehouse.open(warehouse).snapshot(), settings), questions, repeats)
+        return _measure(Searcher(Warehouse.open(warehouse).snapshot(), Settings()), questions, repeats)
     with tempfile.TemporaryDirectory() as directory:
         snapshot = synthetic_snapshot(Path(directory) / "warehouse", nodes)
-        return _measure(Searcher(snapshot, settings), questions, repeats)
+        return _measure(Searcher(snapshot, Settings()), questions, repeats)
 
 
 def _measure(searcher: Searcher, questions: Path | None, repeats: int) -> dict[str, float]:
-    vectors = _vectors(searcher, questions)
-    batch = Batch(searcher, [""] * len(vectors))
     graph, settings = searcher.graph, searcher.settings
-    plain = PlainGraph(graph)
+    if questions is not None:
+        vectors = Batch(searcher, [q.question for q in read_questions(questions)]).vectors
+    else:
+        vectors = unit_vectors(_QUESTIONS, np.random.default_rng(1), graph.nodes.vectors.shape[1])
+    batch, plain = Batch(searcher, [""] * len(vectors)), PlainGraph(graph)
+
+    def in_a_batch() -> list[Hits]:
+        ranking: Ranking = RECIPES["qcg"].rank(batch.with_vectors(vectors))
+        best = cut(ranking.chunks, len(batch), settings.retrieve.top_k)
+        hits = list(zip(best.chunk.tolist(), best.score.tolist(), strict=True))
+        first = np.searchsorted(best.question, np.arange(len(batch) + 1)).tolist()
+        return [hits[start:stop] for start, stop in pairwise(first)]
 
     def one_by_one() -> list[Hits]:
         return [plain.hits(vector, settings.graph, settings.retrieve.top_k) for vector in vectors]
 
-    works: dict[str, Callable[[], object]] = {
-        "qcg": lambda: _best(batch.with_vectors(vectors)),
-        "networkx": one_by_one,
-    }
-    _check(_best(batch.with_vectors(vectors)), one_by_one())
-    rounds = [{name: _seconds(work) for name, work in works.items()} for _ in range(repeats)]
-    figures = {name: statistics.median(r[name] for r in rounds) for name in works}
-    ratio = statistics.median(r["networkx"] / r["qcg"] for r in rounds)
-    return {"questions": float(len(vectors)), "nodes": float(len(graph.nodes.keys)), **figures, "ratio": ratio}
-
-
-def _vectors(searcher: Searcher, questions: Path | None) -> Floats:
-    if questions is not None:
-        return Batch(searcher, [q.question for q in read_questions(questions)]).vectors
-    dimension = searcher.graph.nodes.vectors.shape[1]
-    drawn = np.random.default_rng(1).standard_normal((_QUESTIONS, dimension), dtype=np.float32)
-    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)
-
-
-def _best(batch: Batch) -> list[Hits]:
-    ranking: Ranking = RECIPES["qcg"].rank(batch)
-    best = cut(ranking.chunks, len(batch), batch.settings.retrieve.top_k)
-    hits = list(zip(best.chunk.tolist(), best.score.tolist(), strict=True))
-    first = np.searchsorted(best.question, np.arange(len(batch) + 1)).tolist()
-    return [hits[start:stop] for start, stop in pairwise(first)]
-
-
-def _check(ours: list[Hits], theirs: list[Hits]) -> None:
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        close = np.allclose([s for _, s in one], [s for _, s in other], rtol=0, atol=1e-6) if one or other else True
-        if [c for c, _ in one] != [c for c, _ in other] or not close:
-            raise BenchmarkError(f"question {number}: {one} in a batch, {other} one by one")
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    for number, (ours, theirs) in enumerate(zip(in_a_batch(), one_by_one(), strict=True)):
+        same = [chunk for chunk, _ in ours] == [chunk for chunk, _ in theirs]
+        if not same or not np.allclose([s for _, s in ours], [s for _, s in theirs], rtol=0, atol=1e-6):
+            raise BenchmarkError(f"question {number}: {ours} in a batch, {theirs} one by one")
+    rounds = in_turns({"qcg": in_a_batch, "networkx": one_by_one}, repeats, time.perf_counter)
+    figures = {name: median(rounds, name) for name in ("qcg", "networkx")}
+    figures |= {"questions": float(len(vectors)), "nodes": float(len(graph.nodes.keys))}
+    return figures | {"ratio": median_ratio(rounds, "networkx", "qcg")}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import date
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
@@ -40,12 +40,7 @@ class Relations:
     gold_found: int = 0
 
     def __add__(self, other: Relations) -> Relations:
-        return Relations(
-            self.ours + other.ours,
-            self.ours_right + other.ours_right,
-            self.gold + other.gold,
-            self.gold_found + other.gold_found,
-        )
+        return Relations(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
     def figures(self) -> dict[str, float]:
         """Precision, recall and F1; 0 where there is nothing to divide by."""
@@ -68,8 +63,13 @@ class _Graph:
 
     @classmethod
     def of(cls, timeline: Iterable[Placed]) -> _Graph:
+        def natural(placed: Placed) -> tuple[int, str, list[tuple[int, str]]]:
+            """The tool's order of lines: numbers by value."""
+            parts = re.findall(r"\d+|\D+", placed.mention)
+            return placed.order, placed.date, [(int(p), "") if p.isdigit() else (0, p) for p in parts]
+
         graph, alike = cls(), Counter[str]()
-        for placed in sorted((p for p in timeline if p.order), key=_natural):
+        for placed in sorted((p for p in timeline if p.order), key=natural):
             node = (placed.mention, alike[placed.mention])
             alike[placed.mention] += 1
             graph.order[node], graph.date[node] = placed.order, placed.date
@@ -94,29 +94,18 @@ def relations(gold: Iterable[Placed], ours: Iterable[Placed]) -> Relations:
     return Relations(found.size, found.holding_in(right), right.size, right.holding_in(found))
 
 
-def _natural(placed: Placed) -> tuple[int, str, list[tuple[int, str]]]:
-    """The tool's order of lines: numbers by value."""
-    parts = re.findall(r"\d+|\D+", placed.mention)
-    return placed.order, placed.date, [(int(p), "") if p.isdigit() else (0, p) for p in parts]
-
-
 def timed(events: Iterable[tuple[date, date, str]]) -> Iterator[Placed]:
     """Mentions with the first and the last day meant, placed by the task's dates: a day, a month, a year.
 
     What is vaguer has no place.
     """
-    rows = [(_task_date(first, last), mention) for first, last, mention in events]
+    rows = []
+    for first, last, mention in events:
+        month = f"{first:%Y-%m}-XX" if first.month == last.month else f"{first:%Y}-XX-XX"
+        rows.append((first.isoformat() if first == last else month if first.year == last.year else "", mention))
     # X as 0, as in the gold: a month comes before its days.
     orders = {day: n for n, day in enumerate(sorted({d for d, _ in rows if d}, key=lambda d: d.replace("X", "0")), 1)}
     return (Placed(orders.get(day, 0), day, mention) for day, mention in rows)
-
-
-def _task_date(first: date, last: date) -> str:
-    if first == last:
-        return first.isoformat()
-    if first.year != last.year:
-        return ""
-    return f"{first:%Y-%m}-XX" if first.month == last.month else f"{first:%Y}-XX-XX"
 
 
 _BE: Final = frozenset("is are was were am be been being got".split())
@@ -165,20 +154,15 @@ def _finite_verb(words: list[str]) -> int | None:
         if low in _BE | _HAVE or (low in _MODAL and low != "to"):
             auxiliary = "modal" if low in _MODAL else auxiliary or low
         elif low not in _BETWEEN and (not low.endswith("ly") or low in _VERBS_IN_LY):
-            if _is_verb(low, before, auxiliary):
+            past = low in PASTS or (low.endswith("ed") and len(low) > 4)
+            if auxiliary == "modal":
+                is_verb = low.isalpha() and low not in _OF_NOUN
+            elif past:
+                is_verb = bool(auxiliary or (before and before not in _OF_NOUN))
+            else:
+                is_verb = auxiliary in _BE and low.endswith("ing")
+            if is_verb:
                 return at
             auxiliary = ""
         before = low
     return None
-
-
-def _is_verb(word: str, before: str, auxiliary: str) -> bool:
-    if auxiliary == "modal":
-        return word.isalpha() and word not in _OF_NOUN
-    if _past(word):
-        return bool(auxiliary or (before and before not in _OF_NOUN))
-    return auxiliary in _BE and word.endswith("ing")
-
-
-def _past(word: str) -> bool:
-    return word in PASTS or (word.endswith("ed") and len(word) > 4)

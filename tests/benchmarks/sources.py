@@ -9,19 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from quern.indexes.catalog import Warehouse
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
+from quern.pipelines.api.asking import searcher_of
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import measured, sites_by
-from quern.pipelines.sources.pool import SourcePool, pool_of
+from quern.pipelines.sources.pool import pool_of
 from quern.pipelines.sources.seek import Seeker
 from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Question
+from tests.conftest import CORPUS
 
-_CORPUS: Final = Path(__file__).parents[1] / "corpus"
 _MOST: Final = 120  # Questions of a set: those of a larger one at equal distances.
 
 
@@ -35,18 +35,16 @@ def benchmark_sources(folder: Path, warehouses: Collection[Path], only: Collecti
     """
     figures: dict[str, float] = {}
     for name, questions, part in (
-        ("sample", _CORPUS / "questions.jsonl", "demo"),
-        ("readers", _CORPUS / "reader_questions.jsonl", "demo"),
+        ("sample", CORPUS / "questions.jsonl", "demo"),
+        ("readers", CORPUS / "reader_questions.jsonl", "demo"),
         ("lihua", folder / "lihua_world" / "queries.jsonl", "lihua"),
         ("musique", folder / "musique_train100" / "queries.jsonl", "musique"),
     ):
         warehouse = next((w for w in warehouses if part in w.name), None)
         if warehouse is None or (only and name not in only):
             continue
-        snapshot = Warehouse.open(warehouse).snapshot()
-        searcher = Searcher(snapshot, settings_to_ask_by(snapshot.manifest))
         asked = read_questions(questions)
-        measures = gold_sources(searcher, asked[:: max(1, len(asked) // _MOST)])
+        measures = gold_sources(searcher_of(warehouse, None, None), asked[:: max(1, len(asked) // _MOST)])
         figures |= {f"{name}, {key}": value for key, value in measures.items()}
     return figures
 
@@ -59,18 +57,14 @@ def gold_sources(searcher: Searcher, questions: list[Question]) -> dict[str, flo
         for row in batch.to_pylist()
     ]
     column = "site" if any(row["site"] for row in rows) else "doc_id"
-    pool = _pool(searcher, rows, column)
+    names = {row[column]: row.get("site_name") for row in rows if row[column]}
+    known = [{"site": site, "name": name, "home_url": None} for site, name in sorted(names.items())]
+    if column == "site":
+        known = [{**row, "home_url": f"https://{row['site']}/"} for row in known]
+    pool = pool_of(searcher, known, column)
     site_of = {key: str(row[column]) for row in rows for key in (row["doc_id"], row["url"]) if key and row[column]}
     with Reasoner() as reasoner:
         started = time.monotonic()
         found = Seeker(searcher, pool, reasoner, Access(pool)).sources(questions)
         seconds = time.monotonic() - started
     return {**measured(questions, found, sites_by(site_of)), "seconds a question": seconds / len(questions)}
-
-
-def _pool(searcher: Searcher, rows: list[dict[str, Any]], column: str) -> SourcePool:
-    names = {row[column]: row.get("site_name") for row in rows if row[column]}
-    known = [{"site": site, "name": name, "home_url": None} for site, name in sorted(names.items())]
-    if column == "site":
-        known = [{**row, "home_url": f"https://{row['site']}/"} for row in known]
-    return pool_of(searcher, known, column)

@@ -6,7 +6,6 @@ with what belongs to another question; prompts of `tests/corpus/refusal.jsonl`; 
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -31,8 +30,8 @@ from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.settings import GeneratorSettings, Settings
 from quern.schemas.settings.reading import load_settings
 from tests.benchmarks.refusal import own_prompts
+from tests.conftest import CORPUS, read_jsonl
 
-_QUESTIONS: Final = Path(__file__).parents[1] / "corpus" / "questions.jsonl"
 _PAIRS: Final = 5
 
 Case = tuple[Any, Callable[[Any], float]]
@@ -74,67 +73,59 @@ def benchmark_tasks(
 def _tasks(
     warehouse: Path, settings: Settings, embedder: Embedder, count: int
 ) -> dict[str, tuple[Task[Any, Any], list[Case]]]:
-    questions = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
-    answerable = [q for q in questions if q["type"] == "single"][:count]
-    chunks = _chunks(warehouse)
-    found = {q["query_id"]: _holding(chunks, q["evidence_quotes"][0]) for q in answerable}
-    # Every other question is given what belongs to the next one.
-    shown = [(q, answerable[(n + n % 2) % len(answerable)], n % 2 == 0) for n, q in enumerate(answerable)]
+    questions = read_jsonl(CORPUS / "questions.jsonl")
+    of = {kind: [q for q in questions if q["type"] == kind] for kind in ("single", "multi")}
+    answerable = of["single"][:count]
+    stage = Warehouse.open(warehouse).snapshot().stage("chunks")
+    chunks = [row for batch in stage.batches(["chunk_id", "text", "title"]) for row in batch.to_pylist()]
+    entailed, scored, judged = list[Case](), list[Case](), list[Case]()
+    for n, q in enumerate(answerable):
+        # Every other question is given what belongs to the next one.
+        other, right = answerable[(n + n % 2) % len(answerable)], n % 2 == 0
+        chunk, elsewhere = (
+            next((c for c in chunks if one["evidence_quotes"][0] in c["text"]), chunks[0]) for one in (q, other)
+        )
+        statement, passage = (q if right else other)["answer"], Passage(chunk["text"], chunk["title"] or "")
+        entailed.append((EntailmentInput(statement, [passage], q["question"]), _is("entailed", right)))
+        shown = chunk if right else elsewhere
+        question, text = embedder.encode([q["question"], shown["text"]])
+        evidence = Evidence(shown["text"], shown["title"], [shown["text"]], [float(question @ text)])
+        given = AnswerInput(q["question"], [evidence])
+        scored.append((Weighed(given, probability_by_rule(given)), _is("answers", right)))
+        said = Statement((q if right else other)["evidence_quotes"][0])
+        judged.append((JudgeInput(q["question"], [said], [q["answer"]]), _is("right", int(right))))
+    # Whether a question of several parts is taken apart, and one of one part is not.
+    parts = [
+        (QuestionInput(q["question"]), _is("is_complex", kind == "multi"))
+        for kind in ("multi", "single")
+        for q in of[kind][: count // 2]
+    ]
     return {
         "refusal": (refusal_task(settings.question, embedder.encode), _refusals(count)),
-        "decompose": (DECOMPOSE, _decompositions(questions, count)),
-        "entail": (entailment_task(), [_entailed(q, other, found, right) for q, other, right in shown]),
-        "source_score": (SCORE, [_scored(q, found[(q if r else o)["query_id"]], embedder, r) for q, o, r in shown]),
-        "judge_gold": (gold_task(), [_judged(q, other, right) for q, other, right in shown]),
-        "doc2query": (doc2query(_PAIRS), [_pairs(chunk) for chunk in chunks[:: max(1, len(chunks) // count)][:count]]),
+        "decompose": (DECOMPOSE, parts),
+        "entail": (entailment_task(), entailed),
+        "source_score": (SCORE, scored),
+        "judge_gold": (gold_task(), judged),
+        # The share of the pairs asked for that came, each grounded and able to stand alone by the task's own check.
+        "doc2query": (
+            doc2query(_PAIRS),
+            [
+                (ChunkContext(chunk["text"], chunk["title"]), lambda o: len(o.pairs) / _PAIRS)
+                for chunk in chunks[:: max(1, len(chunks) // count)][:count]
+            ],
+        ),
     }
 
 
-def _chunks(warehouse: Path) -> list[dict[str, Any]]:
-    stage = Warehouse.open(warehouse).snapshot().stage("chunks")
-    return [row for batch in stage.batches(["chunk_id", "text", "title"]) for row in batch.to_pylist()]
-
-
-def _holding(chunks: Sequence[dict[str, Any]], quote: str) -> dict[str, Any]:
-    return next((chunk for chunk in chunks if quote in chunk["text"]), chunks[0])
+def _is(name: str, wanted: object) -> Callable[[Any], float]:
+    """1 for outputs whose field `name` is `wanted`, else 0."""
+    return lambda output: float(getattr(output, name) == wanted)
 
 
 def _refusals(count: int) -> list[Case]:
+    """Prompts to refuse and others in turn."""
     prompts = own_prompts()
     rude, plain = ([p for p, category in prompts if bool(category) is wanted] for wanted in (True, False))
     mixed = zip(rude[:: len(rude) // count], cycle([True])), zip(plain[:: len(plain) // count], cycle([False]))
     chosen = [case for pair in zip(*mixed, strict=False) for case in pair][:count]
     return [(QuestionInput(text), lambda o, bad=bad: float((o.category is not None) == bad)) for text, bad in chosen]
-
-
-def _decompositions(questions: Sequence[dict[str, Any]], count: int) -> list[Case]:
-    """Whether a question of several parts is taken apart, and one of one part is not."""
-    of = {t: [q for q in questions if q["type"] == t][: count // 2] for t in ("multi", "single")}
-    return [
-        (QuestionInput(q["question"]), lambda o, many=q["type"] == "multi": float(o.is_complex == many))
-        for q in of["multi"] + of["single"]
-    ]
-
-
-def _entailed(q: dict[str, Any], other: dict[str, Any], found: dict[str, Any], right: bool) -> Case:
-    passage = found[q["query_id"]]
-    statement = q["answer"] if right else other["answer"]
-    given = EntailmentInput(statement, [Passage(passage["text"], passage["title"] or "")], q["question"])
-    return given, lambda o: float(o.entailed == right)
-
-
-def _scored(q: dict[str, Any], passage: dict[str, Any], embedder: Embedder, right: bool) -> Case:
-    question, text = embedder.encode([q["question"], passage["text"]])
-    shown = Evidence(passage["text"], passage["title"], [passage["text"]], [float(question @ text)])
-    given = AnswerInput(q["question"], [shown])
-    return Weighed(given, probability_by_rule(given)), lambda o: float(o.answers == right)
-
-
-def _judged(q: dict[str, Any], other: dict[str, Any], right: bool) -> Case:
-    said = (q if right else other)["evidence_quotes"][0]
-    return JudgeInput(q["question"], [Statement(said)], [q["answer"]]), lambda o: float(o.right == int(right))
-
-
-def _pairs(chunk: dict[str, Any]) -> Case:
-    """The share of the pairs asked for that came, each of which its check found to be grounded and to stand alone."""
-    return ChunkContext(chunk["text"], chunk["title"]), lambda o: len(o.pairs) / _PAIRS

@@ -11,13 +11,13 @@ import random
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from quern.jobs.engines import Engines
 from quern.schemas.settings import EngineSettings
-from tests.benchmarks.deduplicate import Nights, clusters
-from tests.benchmarks.near_duplicates import similarity
+from quern.schemas.words.calendar import MONTHS
+from tests.benchmarks.articles import Vocabulary
+from tests.benchmarks.deduplicate import Runs, clusters, similarity
 
 _SET = 8
 _THRESHOLD = 0.8
@@ -34,7 +34,6 @@ _TEMPLATES = {
 }
 _SLOTS = ("name", "place", "town", "number", "digit", "code", "date", "time", "price", "colour", "thing")
 _ALONE = ("name", "place", "number", "code", "date", "price", "colour")
-_MONTHS = "January February March April May June July August September October November December".split()
 _COLOURS = "red green blue black white grey orange brown".split()
 
 
@@ -51,11 +50,9 @@ class Writer:
     """Writes documents of made-up words."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = rng = random.Random(seed)
-        parts = [c + v + e for c in "bcdfghlmnprstvw" for v in "aeiou" for e in ("", "n", "r", "st")]
-        self._words = sorted({"".join(rng.choices(parts, k=rng.choice((1, 2, 2, 3)))) for _ in range(8000)})
-        rng.shuffle(self._words)
-        self._weights = list(accumulate(1 / rank for rank in range(2, len(self._words) + 2)))
+        self.rng = random.Random(seed)
+        vocabulary = Vocabulary(self.rng, 8000, (1, 2, 2, 3))
+        self._words, self._some = vocabulary.words, vocabulary.some
 
     def name(self) -> str:
         """A first and a last name."""
@@ -63,7 +60,7 @@ class Writer:
 
     def sentence(self) -> str:
         """A sentence; some have a name or a number."""
-        words = self.rng.choices(self._words, cum_weights=self._weights, k=self.rng.randint(6, 18))
+        words = self._some(self.rng.randint(6, 18))
         if self.rng.random() < 0.3:
             words.insert(self.rng.randint(1, 5), self.rng.choice([self.name(), str(self.rng.randint(2, 9000))]))
         return f"{words[0].capitalize()} {' '.join(words[1:])}."
@@ -87,7 +84,7 @@ class Writer:
             "number": lambda: str(rng.randint(2, 400)),
             "digit": lambda: str(rng.randint(1, 9)),
             "code": lambda: f"{rng.choice('ABT')}-{rng.randint(1000, 9999)}",
-            "date": lambda: f"{rng.randint(1, 28)} {rng.choice(_MONTHS)} {rng.randint(2019, 2026)}",
+            "date": lambda: f"{rng.randint(1, 28)} {rng.choice(MONTHS)} {rng.randint(2019, 2026)}",
             "time": lambda: f"{rng.randint(6, 22)}:{rng.randrange(0, 60, 5):02}",
             "price": lambda: f"{rng.randint(1, 9)},{rng.randint(100, 999)}.{rng.randint(0, 99):02} EUR",
             "colour": lambda: rng.choice(_COLOURS),
@@ -156,7 +153,7 @@ def benchmark_templates(sets: int = 200, articles: int = 1200) -> dict[str, floa
     """
     made = corpus(sets, articles)
     with tempfile.TemporaryDirectory() as directory, Engines(EngineSettings(engine="local")) as engines:
-        cost, documents = Nights(Path(directory), engines).night(made.texts)
+        cost, documents = Runs(Path(directory), engines).run(made.texts)
         cluster = clusters(documents)
     lost = sum(n in cluster and cluster[n] != n for group in made.sets for n in group)
     joined = {k: [a in cluster and cluster[a] == cluster.get(b) for a, b in of] for k, of in made.pairs.items()}

@@ -1,4 +1,4 @@
-"""The benchmark of the graph builder, small: its sides agree, and what is not installed is left out."""
+"""The benchmark of the graph builder, small: its figures fit one another."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 
 from quern.indexes.vectors import nearest
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.knn import RECALL, benchmark_knn
-from tests.benchmarks.knn_peers import without_self
-from tests.benchmarks.knn_runs import differing, recall_of
+from tests.benchmarks.knn import RECALL, benchmark_knn, differing, recall_of, without_self
 
 NODES = 2000
 
@@ -24,12 +22,10 @@ def test_the_exact_graph_is_that_of_a_flat_index() -> None:
         assert figures["exact ratio low"] <= figures["exact ratio"] <= figures["exact ratio high"]
 
 
-def test_the_approximate_graph_and_its_peers_reach_the_recall_asked_for() -> None:
+def test_the_approximate_graph_reaches_the_recall_asked_for() -> None:
     figures = benchmark_knn(NODES, repeats=1, part="approximate")
     assert figures["approximate recall"] >= RECALL
     assert figures["approximate measured"] == pytest.approx(figures["approximate recall"], abs=0.02)
-    # Peers of several threads do not find the same each time.
-    assert all(value >= RECALL - 0.01 for name, value in figures.items() if name.startswith("recall "))
 
 
 def test_memory_is_that_of_a_process_that_only_links(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """Bits that flip and files that are cut: nothing damaged is used unnoticed, and the next build makes it good.
 
-A seeded share of `python -m tests.benchmarks rot`, in this process: a crash ends the tests.
+A seeded share of `python -m tests.benchmarks corruption`, in this process: a crash ends the tests.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pytest
 
 from tests.beside import ROOT
 from tests.conftest import Quern
-from tests.rot.places import copy_of, kept, places
-from tests.rot.trial import Expected, answered, asked_of, built_on, digests, named_by_verify
-from tests.rot.warehouses import SMALL_NIGHT, small_warehouse
+from tests.corruption.places import copy_of, kept, places
+from tests.corruption.trial import Expected, answered, asked_of, built_on, digests, named_by_verify
+from tests.corruption.warehouses import SMALL_NIGHT, small_warehouse
 
 _VERIFIED = 100
 _KINDS = 21  # Of files, in a warehouse that has them all.
@@ -63,7 +63,8 @@ def test_what_is_damaged_is_told_or_not_needed_and_the_next_build_makes_it_good(
 @pytest.mark.long
 def test_a_damaged_place_of_each_kind_of_file_is_told_and_mended() -> None:
     # In a process without threads, which forks.
-    command = [sys.executable, "-m", "tests.benchmarks", "rot", "--places", str(_KINDS), "--seed", "11", "--json"]
+    options = ["--places", str(_KINDS), "--seed", "11", "--json"]
+    command = [sys.executable, "-m", "tests.benchmarks", "corruption", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)

@@ -66,7 +66,11 @@ def _kind_of(file: str, published: str, in_progress: set[str]) -> str:
     if len(path.parts) == 1:
         return "pointer" if name == "current.json" else "format"
     if room == "memo":
-        return _of_memo(path)
+        if name in ("uses.marks", "nights.json"):
+            return "uses of the memo"
+        if path.suffix == ".arrow":
+            return "answers' memo" if path.parts[1] == "reasoning" else "memo part"
+        return "state of the last night"
     if room == "lance":
         return f"lance {path.parts[2]}"
     if room == "builds":
@@ -78,14 +82,6 @@ def _kind_of(file: str, published: str, in_progress: set[str]) -> str:
     if room == "pages":
         return "pages, parts" if "parts" in path.parts else "pages, manifest"
     return room
-
-
-def _of_memo(path: Path) -> str:
-    if path.name in ("uses.marks", "nights.json"):
-        return "uses of the memo"
-    if path.suffix == ".arrow":
-        return "answers' memo" if path.parts[1] == "reasoning" else "memo part"
-    return "state of the last night"
 
 
 def places(warehouse: Path, count: int, seed: int) -> list[Place]:

@@ -24,13 +24,7 @@ from tests.jobs.crawl.site import Answer, Asked, Site, page
 SETTINGS: Final = load_settings(None, ["engine.engine=local"])
 # Edges of every kind, and neighbours by partitions, have states of their own.
 FULL: Final = load_settings(
-    None,
-    [
-        "engine.engine=local",
-        "doc2query.pairs=5",
-        "neighbours.exact_below=10",
-        "audit.max_shrink=1",
-    ],
+    None, ["engine.engine=local", "doc2query.pairs=5", "neighbours.exact_below=10", "audit.max_shrink=1"]
 )
 QUESTION: Final = "When was the Harbour Tunnel opened?"
 IN_PROGRESS_ID: Final = "20990101T0600"
@@ -63,8 +57,12 @@ def full_warehouse(root: Path) -> Path:
     Beside it are the `pages` that it has and those that `came` later.
     """
     _write_pages(root)
-    warehouse = Warehouse.create(root / "warehouse")
-    _crawled(warehouse, root)
+    warehouse, site, seeds = Warehouse.create(root / "warehouse"), Site(_route), root / "seeds.txt"
+    seeds.write_text(f"http://{site.address}/p0\n")
+    try:  # Of three pages one is not there.
+        crawl(seeds, warehouse, load_settings(None, _CRAWL, base=FULL))
+    finally:
+        site.close()
     for count in (_FEW, None):
         add_pages(warehouse, sorted((root / "pages").iterdir())[:count], FULL)
         build(None, warehouse, FULL)
@@ -134,22 +132,6 @@ def _write_pages(root: Path) -> None:
     new = old.replace("</article>", more, 1)
     assert new != old, "the page has no article"
     (folders["changed"] / _corpus()[2].name).write_text(new, "utf-8")
-
-
-def _crawled(warehouse: Warehouse, root: Path) -> None:
-    """A crawl of three pages, one of which is not there."""
-    site = Site(_route)
-    seeds = root / "seeds.txt"
-    seeds.write_text(f"http://{site.address}/p0\n")
-    try:
-        crawl(seeds, warehouse, settings_of_crawl())
-    finally:
-        site.close()
-
-
-def settings_of_crawl() -> Settings:
-    """Settings with which a crawl reaches a site on this machine."""
-    return load_settings(None, _CRAWL, base=FULL)
 
 
 def _route(asked: Asked) -> Answer:

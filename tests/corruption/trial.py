@@ -12,7 +12,6 @@ import signal
 import sys
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,8 +26,8 @@ from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.errors import QuernError
-from tests.rot.places import IN_PROGRESS, Place, copy_of
-from tests.rot.warehouses import GOING_ON, NIGHTS, QUESTION, Night
+from tests.corruption.places import IN_PROGRESS, Place, copy_of
+from tests.corruption.warehouses import GOING_ON, NIGHTS, QUESTION, Night
 
 _SECONDS: Final = 240
 # A process imports and loads models once for so many trials; what it remembers by path is of other copies.
@@ -97,33 +96,20 @@ def _standing(warehouse: Path) -> str:
 
 
 def _tables(warehouse: Path) -> str:
-    found = []
+    contents = []
     for name in sorted(digests(warehouse)):
         sink = pa.BufferOutputStream()
         rows = table(name, warehouse)
         with pa.ipc.new_stream(sink, rows.schema) as stream:
             stream.write_table(rows)
-        found.append(sink.getvalue().to_pybytes())
-    return _digest(*found)
-
-
-def _timeline(warehouse: Path) -> str:
-    return _digest(timeline("the Harbour Tunnel", warehouse).model_dump_json())
-
-
-def _sources(warehouse: Path) -> str:
-    return _digest(*(found.model_dump_json() for found in sources([QUESTION], warehouse)))
-
-
-def _differs(warehouse: Path) -> str:
-    return _digest(repr(diff(warehouse)))
+        contents.append(sink.getvalue().to_pybytes())
+    return _digest(*contents)
 
 
 def _archived(warehouse: Path) -> str:
     """The archived records of the pages that were crawled."""
     pages = table("pages", warehouse, columns=["url", "warc_file"]).to_pylist()
-    found = [original(page["url"], warehouse) for page in pages if page["warc_file"]]
-    return _digest(*(repr(record) for record in found))
+    return _digest(*(repr(original(page["url"], warehouse)) for page in pages if page["warc_file"]))
 
 
 READINGS: Final[Mapping[str, Reading]] = {
@@ -131,27 +117,22 @@ READINGS: Final[Mapping[str, Reading]] = {
     "question to the snapshot before": _answered_before,
     "standing question": _standing,
     "tables": _tables,
-    "timeline": _timeline,
-    "sources": _sources,
-    "difference": _differs,
+    "timeline": lambda warehouse: _digest(timeline("the Harbour Tunnel", warehouse).model_dump_json()),
+    "sources": lambda warehouse: _digest(*(found.model_dump_json() for found in sources([QUESTION], warehouse))),
+    "difference": lambda warehouse: _digest(repr(diff(warehouse))),
     "archive": _archived,
 }
 
 
-def read_of(warehouse: Path) -> dict[str, str]:
-    """All that is read of a warehouse that is whole."""
-    return {name: reading(warehouse) for name, reading in READINGS.items()}
-
-
-def tables_after(warehouse: Path, nights: Sequence[Night]) -> dict[str, dict[str, str]]:
-    """The digests of the tables after each of `nights`, where nothing is damaged."""
-    found = {}
-    for night in nights:
+def expected_of(warehouse: Path) -> Expected:
+    """What a warehouse that is whole gives: all that is read of it, and the tables after each kind of night."""
+    readings, tables = {name: reading(warehouse) for name, reading in READINGS.items()}, {}
+    for night in (*NIGHTS, GOING_ON):
         copy = copy_of(warehouse, warehouse.parent / "undamaged")
         night.run(copy, warehouse.parent, archives_of(copy))
-        found[night.name] = digests(copy)
+        tables[night.name] = digests(copy)
         shutil.rmtree(copy)
-    return found
+    return Expected(readings, tables)
 
 
 def asked_of(copy: Path, expected: Expected) -> str:
@@ -175,44 +156,34 @@ def archives_of(warehouse: Path) -> list[Path]:
 
 def built_on(copy: Path, root: Path, expected: Expected, night: Night, archives: Sequence[Path] = ()) -> str:
     """What came of the next night, the same way."""
+    warnings = _Warnings(logging.WARNING)
+    logging.getLogger("quern").addHandler(warnings)
     try:
-        with _Warnings() as told:
-            night.run(copy, root, archives)
-        return _unequal(copy, expected.tables[night.name], told) or _still_damaged(copy)
+        night.run(copy, root, archives)
     except QuernError as error:
         return f"told {error}"
-
-
-def _unequal(copy: Path, expected: Mapping[str, str], told: Sequence[str]) -> str:
-    """`silent`, and which tables differ; what a crawl lost may be left out of the rejects where that was told."""
-    found = digests(copy)
-    differing = {name for name in {*found, *expected} if found.get(name) != expected.get(name)}
-    if any(_LEFT_ASIDE in line for line in told):
+    finally:
+        logging.getLogger("quern").removeHandler(warnings)
+    before, after = expected.tables[night.name], digests(copy)
+    differing = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    # What a crawl lost may be left out of the rejects where that was told.
+    if any(_LEFT_ASIDE in line for line in warnings.lines):
         differing -= {"rejects"}
-    return f"silent {' '.join(sorted(differing))}" if differing else ""
-
-
-def _still_damaged(copy: Path) -> str:
+    if differing:
+        return f"silent {' '.join(sorted(differing))}"
     bad = [file for file in verify(kept_files(Warehouse(copy))).bad if not any(word in file.mend for word in _FOR_GOOD)]
     return f"damaged {bad[0].line()}" if bad else "equal"
 
 
 class _Warnings(logging.Handler):
-    """Within it, the lines of the log that are warnings."""
+    """The lines of the log that are warnings."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self._lines: list[str] = []
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._lines.append(record.getMessage())
-
-    def __enter__(self) -> list[str]:
-        logging.getLogger("quern").addHandler(self)
-        return self._lines
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("quern").removeHandler(self)
+        self.lines.append(record.getMessage())
 
 
 def named_by_verify(warehouse: Path, place: Place) -> bool:
@@ -244,7 +215,9 @@ def _together(warehouse: Path, tried: Sequence[Place], first: int, expected: Exp
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        _quiet()
+        # Log lines go to files alone.
+        logging.getLogger("quern").propagate = False
+        logging.getLogger("quern").addHandler(logging.NullHandler())
         with report.open("w") as file:
             for number, place in enumerate(tried, first):
                 outcome = _trial(warehouse, copies / f"{number}", place, expected, night_after(place, number))
@@ -266,12 +239,6 @@ def _together(warehouse: Path, tried: Sequence[Place], first: int, expected: Exp
         yield Outcome(place, f"crash {crash}", "", night_after(place, first + len(lines)).name, 0.0)
 
 
-def _quiet() -> None:
-    """Log lines go to files alone."""
-    logging.getLogger("quern").propagate = False
-    logging.getLogger("quern").addHandler(logging.NullHandler())
-
-
 def _trial(warehouse: Path, copy: Path, place: Place, expected: Expected, night: Night) -> Outcome:
     started, asked, built = time.monotonic(), "", ""
     signal.alarm(_SECONDS)
@@ -288,18 +255,3 @@ def _trial(warehouse: Path, copy: Path, place: Place, expected: Expected, night:
     signal.alarm(0)
     shutil.rmtree(copy, ignore_errors=True)
     return Outcome(place, asked, built, night.name, time.monotonic() - started)
-
-
-def count_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many trials ended in each way."""
-    ways = {"silent": 0, "crash": 0, "traceback": 0, "not mended": 0}
-    for outcome in outcomes:
-        for way in ("silent", "crash", "traceback"):
-            ways[way] += outcome.asked.startswith(way) or outcome.built.startswith(way)
-        ways["not mended"] += outcome.built.startswith(("told", "damaged"))
-    return ways
-
-
-def tried_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many trials there were of each kind of file."""
-    return dict(sorted(Counter(outcome.place.kind for outcome in outcomes).items()))

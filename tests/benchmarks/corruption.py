@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import pstats
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from cProfile import Profile
 from multiprocessing import get_context
@@ -14,11 +15,12 @@ from typing import Final, TypeVar
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build.whole import build
-from tests.rot.places import places
-from tests.rot.trial import Expected, Outcome, count_of, read_of, tables_after, trials, tried_of
-from tests.rot.warehouses import FULL, GOING_ON, NIGHTS, full_warehouse
+from tests.corruption.places import places
+from tests.corruption.trial import Outcome, expected_of, trials
+from tests.corruption.warehouses import FULL, full_warehouse
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
 
 # What is called for checksums alone; hashing of what is written is in C, below `write`.
 _FUNCTIONS: Final = {
@@ -31,46 +33,41 @@ _FUNCTIONS: Final = {
 _HASHING: Final = "method 'update' of 'xxhash._xxhash.xxh3_128' objects"
 
 
-def benchmark_rot(count: int, seed: int) -> dict[str, float]:
+def benchmark_corruption(count: int, seed: int) -> dict[str, float]:
     """Of `count` places that are damaged how many were silent, ended in a crash or a traceback, or were not mended.
 
     And the share of the time of a first build, and of a night without a change, that checksums take.
     """
-    with tempfile.TemporaryDirectory(prefix="quern-rot-") as folder:
+    with tempfile.TemporaryDirectory(prefix="quern-corruption-") as folder:
         root = Path(folder)
         # LanceDB and the models have threads, which a process that forks must not have.
-        whole, expected = _elsewhere(_prepared, root)
-        found = list(_told(trials(whole, places(whole, count, seed), expected, root)))
-        figures: dict[str, float] = {"places": len(found), **count_of(found)}
-        figures |= {f"tried: {kind}": tried for kind, tried in tried_of(found).items()}
-        figures["seconds_a_place"] = sum(outcome.seconds for outcome in found) / max(len(found), 1)
+        whole = _elsewhere(full_warehouse, root / "small")
+        expected = _elsewhere(expected_of, whole)
+        outcomes: list[Outcome] = []
+        for number, outcome in enumerate(trials(whole, places(whole, count, seed), expected, root), 1):
+            outcomes.append(outcome)
+            if number % 20 == 0:
+                log.info("places=%d", number)
+            if not outcome.passed:
+                log.info("place=%d %s", number, outcome)
+        ways = {"silent": 0, "crash": 0, "traceback": 0, "not mended": 0}
+        for outcome in outcomes:
+            for way in ("silent", "crash", "traceback"):
+                ways[way] += outcome.asked.startswith(way) or outcome.built.startswith(way)
+            ways["not mended"] += outcome.built.startswith(("told", "damaged"))
+        figures: dict[str, float] = {"places": len(outcomes), **ways}
+        tried = Counter(outcome.place.kind for outcome in outcomes)
+        figures |= {f"tried: {kind}": tried[kind] for kind in sorted(tried)}
+        figures["seconds_a_place"] = sum(outcome.seconds for outcome in outcomes) / max(len(outcomes), 1)
         figures["build_checksums_share"] = _elsewhere(_share, whole.parent)
         figures["quiet_night_checksums_share"] = _elsewhere(_share, whole.parent)
     return figures
 
 
-def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """The outcomes, of which each that did not pass is told as it comes, and now and then how many there were."""
-    for number, outcome in enumerate(outcomes, 1):
-        if number % 20 == 0:
-            sys.stderr.write(f"places={number}\n")
-            sys.stderr.flush()
-        if not outcome.passed:
-            sys.stderr.write(f"place={number} {outcome}\n")
-            sys.stderr.flush()
-        yield outcome
-
-
-def _elsewhere(make: Callable[[Path], Made], root: Path) -> Made:
+def _elsewhere(make: Callable[[Path], Result], root: Path) -> Result:
     """What `make` returns, in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         return pool.submit(make, root).result()
-
-
-def _prepared(root: Path) -> tuple[Path, Expected]:
-    whole = full_warehouse(root / "small")
-    expected = Expected(read_of(whole), tables_after(whole, (*NIGHTS, GOING_ON)))
-    return whole, expected
 
 
 def _share(root: Path) -> float:
