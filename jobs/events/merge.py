@@ -25,7 +25,7 @@ from quern.jobs.core.contract import Computed, Counts, Made, View
 from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.leaders import NEW, Dated, Led, lead
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embed, dimension
+from quern.jobs.vectors.embed import AddVectors, Embed, dimension
 from quern.schemas.settings import EmbedSettings, EventSettings, NormaliseSettings
 from quern.schemas.tables import EVENTS, Table
 from quern.schemas.tables.events import SOURCE

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from quern.indexes.storage import void
 from quern.jobs.reasoning.questions.preprocess import fault_of
+from quern.jobs.text.charsets import Utf8Lines
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError

@@ -21,7 +21,7 @@ from quern.jobs.pages.inputs import location_in
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.markdown import silent_spans
-from quern.jobs.text.name_forms import name_key
+from quern.jobs.text.names import name_key
 from quern.jobs.text.personal_data import TYPES
 from quern.jobs.text.plain_text import publication
 from quern.pipelines.build.history import builds_of

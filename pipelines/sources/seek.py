@@ -23,7 +23,7 @@ from quern.jobs.sources.naming import (
     NamingInput,
 )
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.pages.crawl_reports import lost_pages
+from quern.pipelines.pages.store import lost_pages
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.graph.structure import read_columns
 from quern.indexes.vectors import Floats, vector_matrix
+from quern.jobs.text.names import display_name, name_key
 from quern.jobs.text.plain_text import publication
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError

@@ -13,7 +13,7 @@ import numpy as np
 
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, aligned
-from quern.pipelines.evaluation.answers.risk import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc
 from tests.benchmarks import seconds_of
 from tests.benchmarks.confidence import cases
 

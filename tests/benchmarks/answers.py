@@ -23,6 +23,7 @@ from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.api.asking import searcher_of
 from quern.pipelines.evaluation import retrieval
+from quern.pipelines.evaluation.answers import figures as figures_of
 from quern.pipelines.evaluation.answers import judged
 from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error, refused_at
 from quern.pipelines.query import answer_questions

@@ -21,6 +21,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.reading import reading_ahead
 from quern.jobs.reasoning.confidence.judge import FILE, Features, features
 from quern.pipelines.api.asking import searcher_of
+from quern.pipelines.evaluation.bootstrap import area_under_roc
 from quern.pipelines.query import BATCH_QUESTIONS
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence

@@ -18,13 +18,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from quern.jobs.reasoning.answering.polarity import denies
-from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, features, with_cosines
+from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, denies, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
 from quern.jobs.reasoning.entailment.task import FILE, VERDICT, entailment_task
 from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embedder import Embedder
-from quern.pipelines.evaluation.answers.risk import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.words.sentences import sentences
 from tests.benchmarks.logistic import Fit, Floats

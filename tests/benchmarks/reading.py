@@ -11,7 +11,7 @@ import numpy as np
 
 from quern.jobs.models.late_interaction import WEIGHT, LateInteraction
 from quern.jobs.models.reader import KINDS, Reader
-from quern.jobs.text.stems import content_words
+from quern.jobs.text.stems import QUESTION_WEIGHT, content_words, weighted, word_shares
 from quern.jobs.training.pages import MEASURED, confusable, decision, pages_of, read_pages, target
 from quern.pipelines.evaluation.bootstrap import area_under_roc
 

@@ -19,9 +19,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from quern import Question, ask, diff, original, sources, table, timeline
+from quern import Question, ask, diff, original, sources, timeline
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.api.asking import searcher_of
+from quern.pipelines.api.looking import table
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes

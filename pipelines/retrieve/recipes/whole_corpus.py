@@ -18,8 +18,7 @@ from quern.indexes.lexical import Scored, in_order
 from quern.jobs.communities.tasks import Quote, QuotesInput, note_task, overview_task
 from quern.jobs.reasoning.answering.draft import Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.confidence.features import points
-from quern.jobs.reasoning.confidence.judge import as_asked, probability_of
+from quern.jobs.reasoning.confidence.judge import as_asked, points, probability_of
 from quern.pipelines.retrieve.batch import Batch, Overview, Recipe
 from quern.pipelines.retrieve.evidence import evidence_of, hits_of
 from quern.pipelines.retrieve.overview import Choice, Told, choose

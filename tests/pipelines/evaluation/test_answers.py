@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from quern.pipelines.answers.gate import Violation, _without
+from quern.pipelines.answers.gate import _gated
 from quern.pipelines.evaluation.answers import Cited, Judgement, _cited, _judgement, figures, judged
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Question, Sentence
@@ -113,7 +113,7 @@ def test_a_gold_yes_without_named_evidence_says_nothing_of_the_evidence() -> Non
 
 def test_a_citation_that_the_gate_dropped_is_an_unequal_quote() -> None:
     whole = answer("a", 0.9, Sentence(text="So.", citations=[1]), citations=(quote(1, "d", "So"),))
-    cited = _cited(_without(whole, [Violation(0, "a", whole.citations[0])]), frozenset(), {"d": "No"})
+    cited = _cited(_gated(whole, {"d": "No"}), frozenset(), {"d": "No"})
     assert (cited.quotes, cited.equal) == (1, 0)
 
 
