@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.reading import Model
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
-from quern.jobs.reasoning.questions.parts import Plan
+from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.refusal import Weights
 from quern.jobs.reasoning.questions.spelling import Vocabulary

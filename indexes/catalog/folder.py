@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from quern.indexes.catalog.history import BuildHistory
 from quern.indexes.catalog.leases import Lease, is_leased
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
-from quern.indexes.catalog.stored import stored_at
+from quern.indexes.catalog.object_store import stored_at
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, unsealed, write_sealed
 from quern.indexes.served import ServedTable, ServedTables
 from quern.indexes.stages import Stage

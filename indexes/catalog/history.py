@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.catalog.stored import StoredSnapshots
+from quern.indexes.catalog.object_store import StoredSnapshots
 from quern.indexes.checksums import checksum, damage
 from quern.indexes.stage_writers import parquet_options
 from quern.indexes.stages import columns_in

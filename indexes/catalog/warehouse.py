@@ -15,7 +15,7 @@ from typing import Self
 from quern.indexes.catalog.folder import Snapshot, WarehouseFolder, about_format, is_remnant
 from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
-from quern.indexes.catalog.stored import MARK
+from quern.indexes.catalog.object_store import MARK
 from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
 from quern.indexes.search_files import SearchFiles

@@ -2,13 +2,13 @@
 
 Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
 proposed by MinHash-LSH (`jobs.documents.duplicates.signatures`), verified on the shingles, joined to clusters
-(`.near`). Texts that differ in a number, a name or a field are no near duplicates (`.duplicates.values`), nor are
-short ones that were published on different days (`.duplicates.texts`). The keeper of a cluster is its oldest
-document by `published_at` (undated ones last), then the longest, then the one with the least doc_id. Titles do not
-count.
+(`.duplicates.clusters`). Texts that differ in a number, a name or a field are no near duplicates
+(`.duplicates.values`), nor are short ones that were published on different days (`.duplicates.texts`). The keeper of a
+cluster is its oldest document by `published_at` (undated ones last), then the longest, then the one with the least
+doc_id. Titles do not count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
-night's texts is kept (`.duplicates.texts`); `.duplicates.near` says how much memory the comparison takes.
+night's texts is kept (`.duplicates.texts`); `.duplicates.clusters` says how much memory the comparison takes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.documents.duplicates.near import find_duplicates
+from quern.jobs.documents.duplicates.clusters import find_duplicates
 from quern.jobs.documents.duplicates.signatures import Signatures
 from quern.jobs.documents.duplicates.texts import Night, write_members, write_signatures
 from quern.schemas.settings import DeduplicateSettings

@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.questions.parts import parts_alone
+from quern.jobs.reasoning.questions.plan import parts_alone
 from quern.jobs.sources.build import host_of, origin_of
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.task import Checked, Problem, Task

@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from quern.jobs.reasoning.questions.decompose import DECOMPOSE, plan_of
-from quern.jobs.reasoning.questions.parts import Plan
+from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply
 from quern.jobs.tasks.generators.decoding import Continuation

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from quern.jobs.reasoning.questions.decompose import Decomposition, Relation
-from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
+from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
 from quern.schemas.errors import QuernError
 
 LOOK_UPS: Final = ("select", "project", "boolean")  # Operators of QDMR that look something up.

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.catalog.stored import working_folder
+from quern.indexes.catalog.object_store import working_folder
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import NoQuestionError, QuestionError, question_of
 from quern.pipelines.build import whole

@@ -12,6 +12,7 @@ import typer
 
 from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import open_searcher, print_json
+from quern.schemas.digests import settings_digest
 from quern.schemas.words.lines import one_line, shortened_where_they_differ
 
 app = cli.new_app("")
@@ -110,7 +111,6 @@ def answer(
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
     from quern.pipelines.retrieve.recipes import find_recipes
-    from quern.schemas.digests import settings_digest
     from quern.schemas.settings import SearchSettings, results
 
     (chosen,) = find_recipes(recipe)

@@ -188,13 +188,12 @@ def stage(
     from quern.pipelines.build.stage import finished_steps, outlook, run_stage
 
     if dry_run:
-        from quern.indexes.catalog import Warehouse as Catalog
         from quern.jobs.pages.inputs import of_source
 
         there = source is None or (warehouse / "warehouse.json").exists()
         if source is not None:
             of_source(source)
-        catalog = Catalog.open(warehouse) if there else Catalog(warehouse)
+        catalog = cli.open_warehouse(warehouse) if there else cli.catalog_type()(warehouse)
         found = outlook(name, build, catalog, source, change)
         if as_json:
             print_json({"dry_run": True, "build_id": build, "step": name, "outlook": found})

@@ -39,16 +39,13 @@ def _in(module: str) -> Any:
 
 
 def _of_setting(group: str, name: str) -> Iterable[str]:
-    from quern.schemas.settings.reading import choices
-
-    return choices(group, name)
+    values: Iterable[str] = _in("schemas.settings.reading").choices(group, name)
+    return values
 
 
 def _rows() -> Iterable[str]:
-    from quern.pipelines.inspect.show import CITATION, ENTITY
-    from quern.schemas.tables import TABLES
-
-    return [*(table.row for table in TABLES.values() if table.row), CITATION, ENTITY]
+    show = _in("pipelines.inspect.show")
+    return [*(table.row for table in _in("schemas.tables").TABLES.values() if table.row), show.CITATION, show.ENTITY]
 
 
 CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
@@ -104,7 +101,7 @@ def warehouse_folder(text: str) -> Path:
     place = warehouse_place(text)
     if not isinstance(place, Url):
         return place
-    from quern.indexes.catalog.stored import working_folder
+    from quern.indexes.catalog.object_store import working_folder
 
     return working_folder(place)
 
@@ -357,14 +354,12 @@ def written_catalog(source: PageSource | None, warehouse: Path) -> Catalog:
         IngestError: There is no such source, or nothing in it that is read.
         WarehouseError: There is no such warehouse, and no source to begin one with.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
-
     if source is None:
-        return Catalog.open(warehouse)
+        return open_warehouse(warehouse)
     from quern.jobs.pages.inputs import of_source  # Only who names files reads files.
 
     of_source(source)  # A mistyped path must not leave an empty warehouse behind.
-    return Catalog.create(warehouse)
+    return catalog_type().create(warehouse)
 
 
 def open_searcher(
@@ -409,15 +404,20 @@ def open_searcher(
     return opened_searcher
 
 
+def catalog_type() -> type[Catalog]:
+    """The class of warehouses; commands load it when they run, for Arrow takes a second to import."""
+    from quern.indexes.catalog import Warehouse as Catalog
+
+    return Catalog
+
+
 def open_warehouse(warehouse: Path) -> Catalog:
     """The warehouse in a folder or an object store.
 
     Raises:
         WarehouseError: There is none.
     """
-    from quern.indexes.catalog import Warehouse as Catalog  # Arrow takes a second to import.
-
-    return Catalog.open(warehouse)
+    return catalog_type().open(warehouse)
 
 
 def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = False) -> list[str]:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.common import chatter_to, completing, load_settings, open_warehouse, overriding, print_json
+from quern.pipelines.cli.common import (
+    catalog_type,
+    chatter_to,
+    completing,
+    load_settings,
+    open_warehouse,
+    overriding,
+    print_json,
+)
 from quern.schemas.addresses import page_source
 from quern.schemas.words.lines import one_line
 
@@ -68,14 +76,13 @@ def crawl(
 
         _tell_crawl_plan(plan_crawl(seeds, warehouse, loaded), loaded.crawl, as_json=as_json)
         return
-    from quern.indexes.catalog import Warehouse as Opened
     from quern.jobs.crawl.fleet import CrawlError
     from quern.pipelines.pages.crawl import check_settings, read_seeds
     from quern.pipelines.pages.crawl import crawl as run_crawl
 
     check_settings(loaded.crawl)
     read_seeds(seeds, loaded.crawl)  # A mistake must not leave an empty warehouse behind.
-    catalog = Opened.create(warehouse)
+    catalog = catalog_type().create(warehouse)
     with chatter_to(catalog.logs / "engines.log"):
         report = run_crawl(seeds, catalog, loaded)
     if as_json:
@@ -178,7 +185,6 @@ def ingest(
         planned = plan_ingest(sources, warehouse, loaded.ingest, lenient=sync and yes)
         print_json({"dry_run": True, **asdict(planned)}) if as_json else _tell_ingest_plan(planned)
         return
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import IngestError, find_inputs
     from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES
@@ -190,7 +196,7 @@ def ingest(
         if not (sync and there):
             raise
         raise IngestError(f"{error}; --sync with --yes removes all that earlier ingests of it read") from None
-    catalog = Catalog.create(warehouse)
+    catalog = catalog_type().create(warehouse)
     with chatter_to(catalog.logs / "engines.log"):
         report = add_pages(catalog, sources, loaded, sync=sync, confirmed=yes)
     if as_json:

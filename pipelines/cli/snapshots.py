@@ -82,14 +82,13 @@ def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli
 
     With --snapshot ID, only the files of that snapshot. Exit code 0 if all files are intact, 1 if one is damaged.
     """
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.core.progress import watched
     from quern.pipelines.inspect.verify import kept_files, verify
 
     try:
-        catalog = Catalog.open(warehouse)
+        catalog = open_warehouse(warehouse)
     except DamagedError:  # The file that says what the directory is: it is named among the others.
-        catalog = Catalog(warehouse)
+        catalog = cli.catalog_type()(warehouse)
     if snapshot:
         catalog.manifest(snapshot)
     files, done = kept_files(catalog, snapshot), 0

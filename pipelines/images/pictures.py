@@ -16,7 +16,7 @@ from typing import Final
 
 from quern.indexes.storage import write_whole
 from quern.jobs.crawl.fleet import CrawlError
-from quern.jobs.crawl.visit import visit
+from quern.jobs.crawl.probe import visit
 from quern.jobs.images.pictures import Jpeg, encoded_anew
 from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher

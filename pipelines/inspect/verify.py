@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.history import MEND as HISTORY_MEND
-from quern.indexes.catalog.stored import MEND as STORED_MEND
-from quern.indexes.catalog.stored import checksum_in
+from quern.indexes.catalog.object_store import MEND as STORED_MEND
+from quern.indexes.catalog.object_store import checksum_in
 from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed, size_of
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile

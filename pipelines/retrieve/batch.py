@@ -15,7 +15,7 @@ from scipy import sparse
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
-from quern.jobs.reasoning.questions.parts import clauses
+from quern.jobs.reasoning.questions.plan import clauses
 from quern.jobs.tasks.remembered import Kept
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by

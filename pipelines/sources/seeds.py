@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 from pydantic import ValidationError
 
+from quern.jobs.crawl.probe import visit
 from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, trap
-from quern.jobs.crawl.visit import visit
 from quern.jobs.documents.clean import Clean
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.sources.build import origin_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from quern.indexes.catalog import Warehouse
-from quern.jobs.reasoning.questions.parts import parts_alone
+from quern.jobs.reasoning.questions.plan import parts_alone
 from quern.jobs.sources.naming import (
     AGREEMENT,
     INTENTS,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from quern.jobs.crawl.visit import visit
+from quern.jobs.crawl.probe import visit
 from quern.jobs.documents.html.metadata import read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
 from quern.jobs.reasoning.answering.inputs import AnswerInput

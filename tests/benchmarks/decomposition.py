@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quern.jobs.reasoning.questions.parts import Plan, parts
+from quern.jobs.reasoning.questions.plan import Plan, parts
 from quern.jobs.training.graphs import Graph, edge_f1, measures, read_graphs
 from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
 

@@ -17,9 +17,9 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from quern.indexes.catalog import Warehouse, stored
+from quern.indexes.catalog import Warehouse, object_store
 from quern.indexes.catalog.folder import FORMAT
-from quern.indexes.catalog.stored import LostRaceError, checksum_in, working_folder
+from quern.indexes.catalog.object_store import LostRaceError, checksum_in, working_folder
 from quern.indexes.checksums import DamagedError, checksum, sealed, size_of
 from quern.indexes.object_store import StoreError
 from quern.pipelines.inspect.verify import kept_files, verify
@@ -110,7 +110,7 @@ def test_rollback_and_pruning_reach_other_machines_and_leave_what_a_snapshot_nam
     with pytest.raises(DamagedError, match="it is gone"):
         reader.table("edges")
     publish(one, "4", ["b"])
-    monkeypatch.setattr(stored, "_ABANDONED", timedelta(seconds=-1))
+    monkeypatch.setattr(object_store, "_ABANDONED", timedelta(seconds=-1))
     assert one.prune(1) == ["2", "3"]
     assert set(objects.listed("files/")) == named
 

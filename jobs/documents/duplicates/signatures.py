@@ -14,7 +14,7 @@ candidate pair when a whole band agrees, which happens with probability
 s = .9, .998 at .85, .975 at .8, .69 at .7 and .08 at .5.
 
 A row takes 8 bytes a band. Shingles themselves are not kept: they would take as much room as the text, and only those
-of candidate pairs are needed again (`jobs.documents.duplicates.near`).
+of candidate pairs are needed again (`jobs.documents.duplicates.clusters`).
 """
 
 from __future__ import annotations

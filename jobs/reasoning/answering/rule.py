@@ -18,7 +18,7 @@ from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, Statemen
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.lines import MATCH, asked_cell, items_beside, newest_cell, ranked, without_mark
 from quern.jobs.reasoning.answering.reading import read, verdict
-from quern.jobs.reasoning.questions.parts import Comparison, comparison
+from quern.jobs.reasoning.questions.plan import Comparison, comparison
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 from quern.jobs.text.stems import content_words

@@ -1,7 +1,7 @@
 """Taking a question apart into sub-questions that depend on each other (graph query decomposition of Xinyu and GraTAG).
 
 A question is terminal, a chain (a parent's answer is needed to ask the child), a split (independent parts), or a
-mixture. The rule reads explicit forms (`.parts`); most questions are terminal.
+mixture. The rule reads explicit forms (`.plan`); most questions are terminal.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.questions.parts import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan, parts
+from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan, parts
 from quern.jobs.tasks.prompts import QuestionInput
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.tasks.task import Checked, Problem, Task

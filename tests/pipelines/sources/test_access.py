@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quern.jobs.crawl.visit import visit
+from quern.jobs.crawl.probe import visit
 from quern.pipelines.sources.pool import SourcePool
 from quern.pipelines.sources.validate import Access, asked_homes
 from quern.schemas.settings import CrawlSettings

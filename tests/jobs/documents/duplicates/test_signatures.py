@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.documents.duplicates.near import PairRule
+from quern.jobs.documents.duplicates.clusters import PairRule
 from quern.jobs.documents.duplicates.signatures import Signatures, band_hashes, jaccard, shingles, tokens
 from quern.schemas.settings import DeduplicateSettings
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed, plan_of
-from quern.jobs.reasoning.questions.parts import Plan, SubQuestion, clauses, comparison, parts
+from quern.jobs.reasoning.questions.plan import Plan, SubQuestion, clauses, comparison, parts
 from quern.jobs.tasks.prompts import QuestionInput
 from quern.jobs.tasks.runner import Reasoner
 

@@ -1,4 +1,4 @@
-"""The parts of a question by rule: explicit conjunctions, comparisons of two sides, and the order of two events.
+"""Plans of questions, and the rule that makes them: conjunctions, comparisons of two sides, orders of two events.
 
 Everything else is one question: what it describes is found by the search, and read in one window.
 
