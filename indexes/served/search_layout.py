@@ -103,9 +103,10 @@ class ExportedTable:
             columns = ["doc_id", *self._joined]
             told = [rows_at(stage, pairs[:, n], columns).to_pylist() for n, stage in enumerate((old, new))]
             earlier, later = ({tuple(row.values()) for row in rows} for rows in told)
-            moved = pa.array(sorted({row[0] for row in later - earlier}), pa.string())
-            parts = [pc.is_in(batch.column("doc_id"), moved) for batch in self.stage.batches(["doc_id"])]
-            changed |= pa.chunked_array(parts, pa.bool_()).to_numpy()
+            if moved := sorted({row[0] for row in later - earlier}):
+                keys = pa.array(moved, pa.string())
+                parts = [pc.is_in(batch.column("doc_id"), keys) for batch in self.stage.batches(["doc_id"])]
+                changed |= pa.chunked_array(parts, pa.bool_()).to_numpy()
         return changed, rows_at(before.stage, found.removed, [self.key])[self.key].to_pylist()
 
     def documents(self, wanted: Mask) -> Iterator[tuple[str, bytes]]:

@@ -84,12 +84,13 @@ def evaluate(
             raise EvaluationError("topics are asked of a warehouse: name it with --warehouse")
         from quern.pipelines.evaluation.alce.measure import evaluate_file
 
+        loaded = load_settings(settings, override)
         if not answers:
             raise EvaluationError(
                 "questions are asked of a warehouse: name it with --warehouse; the answers that a file has are "
                 f"measured by quern evaluate --answers {questions}"
             )
-        _print_figures(evaluate_file(questions, load_settings(settings, override), by_type=types), as_json=as_json)
+        _print_figures(evaluate_file(questions, loaded, by_type=types), as_json=as_json)
         return
     from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.evaluation.recipes import evaluate as run_evaluation

@@ -66,14 +66,19 @@ class EventIndex:
         """Keys of the events that each chunk reports, in no particular order."""
         return {chunk: self._of_chunk[chunk] for chunk in chunk_ids if chunk in self._of_chunk}
 
+    @cached_property
+    def _spans(self) -> tuple[npt.NDArray[np.datetime64], npt.NDArray[np.datetime64], pa.ListArray]:
+        """First and last day of each event, and the chunks that report it."""
+        starts, ends = (self._rows[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
+        sources = self._rows["sources"].combine_chunks()
+        return starts, ends, pa.ListArray.from_arrays(sources.offsets, sources.values.field("chunk_id"))
+
     def within(self, first: date | None, last: date | None, most: int, held: Held | None = None) -> list[str]:
         """Keys of the events of these days, `most` of them: those with most reports, of equals evenly over time.
 
         An event of a longer time than that asked for is none of it, nor is one of which `held` says so.
         """
-        starts, ends = (self._rows[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
-        sources = self._rows["sources"].combine_chunks()
-        chunks = pa.ListArray.from_arrays(sources.offsets, sources.values.field("chunk_id"))
+        starts, ends, chunks = self._spans
         inside = np.ones(len(starts), dtype=np.bool_)
         if first is not None:
             inside &= starts >= np.datetime64(first)

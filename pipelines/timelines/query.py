@@ -233,7 +233,7 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
     keys = searcher.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     share = best.score / best.score.max() if keys else best.score
     score = dict(zip(keys, share.tolist(), strict=True))
-    found = index.of_chunks([key for key in keys if score[key] >= _ABOUT])
+    found = index.of_chunks([key for key in keys if score[key] >= _ABOUT]) if keys else {}
     events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
     # Each scored by its document and its nearness.
     events = [event for event in _bearing(searcher, events, topic) if wanted.holds(event)]
