@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import unquote_plus, urljoin, urlsplit, urlunsplit
@@ -150,12 +150,17 @@ def trap(address: Address, settings: CrawlSettings) -> str | None:
         return "path_too_deep"
     if len(segments) > settings.max_repeats and max(Counter(segments).values()) > settings.max_repeats:
         return "path_repeats"
-    if segments:
-        from scrapy.linkextractors import IGNORED_EXTENSIONS  # It may not be installed where nothing is crawled.
-
-        if PurePosixPath(segments[-1].lower()).suffix[1:] in IGNORED_EXTENSIONS:
-            return "extension"
+    if segments and PurePosixPath(segments[-1].lower()).suffix[1:] in _no_pages():
+        return "extension"
     return None
+
+
+@cache
+def _no_pages() -> frozenset[str]:
+    """Endings of what is no page. Only crawls ask, and Scrapy may not be installed where none are made."""
+    from scrapy.linkextractors import IGNORED_EXTENSIONS
+
+    return frozenset(IGNORED_EXTENSIONS)
 
 
 def worker_of(host: str, workers: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import lru_cache
 from typing import Final
 
 from quern.jobs.queries.rules.units import dialogue_speakers, person_name
@@ -29,19 +29,10 @@ class Passage:
         """Whether it begins the document."""
         return self.start == 0
 
-    @cached_property
+    @property
     def sentences(self) -> tuple[Sentence, ...]:
         """Its sentences, numbered from 1."""
-        talk = bool(dialogue_speakers(self.text))
-        found: list[Sentence] = []
-        line, at, who = 0, 0, ""
-        for number, (start, end) in enumerate(sentence_spans(self.text), 1):
-            breaks = self.text.count("\n", at, start)
-            if talk and (breaks or not found):
-                who = speaker(self.text[start:end])
-            line, at = line + breaks, start
-            found.append(Sentence(number, start, end, self.text[start:end], person_name(who), line))
-        return tuple(found)
+        return _sentences(self)
 
 
 @dataclass(frozen=True)
@@ -59,3 +50,18 @@ class Sentence:
     def said(self) -> str:
         """Its text without the label of who says it."""
         return _LABEL.sub("", self.text) if self.who else self.text
+
+
+@lru_cache(maxsize=64)  # By value: the passage is made again for the reply to its task.
+def _sentences(passage: Passage) -> tuple[Sentence, ...]:
+    text = passage.text
+    talk = bool(dialogue_speakers(text))
+    found: list[Sentence] = []
+    line, at, who = 0, 0, ""
+    for number, (start, end) in enumerate(sentence_spans(text), 1):
+        breaks = text.count("\n", at, start)
+        if talk and (breaks or not found):
+            who = speaker(text[start:end])
+        line, at = line + breaks, start
+        found.append(Sentence(number, start, end, text[start:end], person_name(who), line))
+    return tuple(found)

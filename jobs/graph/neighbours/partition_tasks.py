@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -98,9 +99,10 @@ def join_in_tasks(
 
 def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) -> Iterator[PartitionTask]:
     base: Vectors = vectors
-    places = np.arange(len(vectors))
+    orders = []
     while isinstance(base, VectorsInOrder):
-        places, base = base.order[places], base.matrix
+        orders.append(base.order)
+        base = base.matrix
     matrix, path = base, ""
     if isinstance(matrix, np.memmap):
         matrix.flush()  # Other machines see what has reached the file.
@@ -116,8 +118,9 @@ def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) 
         if len(at) == 0:
             continue
         bare = replace(codes, numbers=codes.numbers[:, :0])  # They are made of the vectors anew.
+        places = reduce(lambda rows, order: order[rows], orders, at)
         chosen: _InFile | Floats
-        chosen = _InFile(path, matrix.shape[1], places[at]) if path else matrix[places[at]]
+        chosen = _InFile(path, matrix.shape[1], places) if path else matrix[places]
         yield PartitionTask(among, at, codes_at(bare, at), chosen, members.at(at), vectors.order[at], depth)
 
 

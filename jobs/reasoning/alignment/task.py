@@ -151,6 +151,7 @@ def _stems(parsed: Parsed) -> list[frozenset[str]]:
     return [content_words(c.text) for c in parsed.constituents]
 
 
+@lru_cache(maxsize=4096)  # Questions of a batch share chunks.
 def _words(text: str) -> list[dict[str, tuple[int, int]]]:
     """Of each sentence its stems with the characters of the first word that has them; of Chinese, of each pair."""
     found = []
