@@ -6,11 +6,21 @@ median of the rounds' ratios.
 
 from __future__ import annotations
 
+import importlib.util
+import logging
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 Round = Mapping[str, float]
+
+
+def is_installed(module: str, package: str) -> bool:
+    """Whether a peer can be imported; if not, the log says how to install it."""
+    if importlib.util.find_spec(module):
+        return True
+    logging.getLogger(__name__).warning("%s is left out: pip install %s", module, package)
+    return False
 
 
 def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:

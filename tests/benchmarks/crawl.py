@@ -1,6 +1,6 @@
-"""The benchmark of crawling a local site without politeness.
+"""The benchmark of crawling a local site without politeness, against a plain Scrapy spider that writes nothing.
 
-The site answers from memory; it and the crawl share the machine's cores. One more crawl is killed (SIGKILL, with all
+The site answers from memory; it and the crawls share the machine's cores. One more crawl is killed (SIGKILL, with all
 its processes) half-way and started again: the site counts what it is asked before and after.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +43,37 @@ def synthetic_page(number: int, pages: int) -> bytes:
     return f"{head}<body><nav><ul>{items}</ul></nav><main><h1>{words[0]}</h1>{paragraphs}</main></body></html>".encode()
 
 
+def _plain_spider(start: str) -> None:
+    """The peer: Scrapy as its tutorial has it, with the same requests in flight, that writes nothing."""
+    from scrapy import Spider
+    from scrapy.crawler import CrawlerProcess
+    from scrapy.linkextractors import LinkExtractor
+
+    class Plain(Spider):  # type: ignore[misc]
+        name = "plain"
+        start_urls: tuple[str, ...] = (start,)
+        links = LinkExtractor()
+        pages = 0
+
+        def parse(self, response: Any) -> Iterator[Any]:
+            Plain.pages += 1
+            for link in self.links.extract_links(response):
+                yield response.follow(link.url)
+
+    settings = {
+        "LOG_LEVEL": "ERROR",
+        "ROBOTSTXT_OBEY": True,
+        "CONCURRENT_REQUESTS": _IN_FLIGHT,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": _IN_FLIGHT,
+        "DOWNLOAD_DELAY": 0,
+    }
+    started = time.monotonic()
+    process = CrawlerProcess(settings)
+    process.crawl(Plain)
+    process.start()
+    sys.stdout.write(json.dumps({"fetched": Plain.pages, "seconds": time.monotonic() - started}) + "\n")
+
+
 def _command(site: Site, folder: Path) -> list[str]:
     (folder / "seeds.txt").write_text(f"http://{site.address}/p/0.html\n")
     settings = {
@@ -57,8 +89,8 @@ def _command(site: Site, folder: Path) -> list[str]:
     return [*quern, "-w", str(folder / "warehouse"), "--engine", "local", "--json", *options]
 
 
-def _crawl(site: Site, folder: Path) -> dict[str, Any]:
-    done = subprocess.run(_command(site, folder), check=True, capture_output=True, text=True)
+def _report(command: list[str]) -> dict[str, Any]:
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
@@ -91,7 +123,7 @@ def _killed_and_started_again(site: Site, pages: int, folder: Path) -> dict[str,
         with closing(read_only(path)) as connection:
             rows = connection.execute("SELECT url FROM urls WHERE state = ?", (int(State.FETCHED),))
             finished |= {url for (url,) in rows}
-    _crawl(site, folder)
+    _report(_command(site, folder))
     after, archived = _asked(site), _archived(folder)
     return {
         "killed_at": float(len(finished)),
@@ -110,26 +142,38 @@ def _asked(site: Site) -> set[str]:
 
 
 def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
-    """Pages a second of a crawl into WARC files, the median of `repeats` rounds, and what a kill costs.
+    """Pages a second of a crawl into WARC files, medians over `repeats` rounds, and what a kill costs.
 
     Returns:
-        `missing` and `archived_twice`: pages of the killed crawl that its archive lacks or holds twice, with those of
-        the rounds. `killed_at`: pages finished when it was killed. `refetched`: those of them that were asked for
-        again. `asked_twice`: pages asked for before and after, those in flight when it was killed included.
+        `crawl`, `plain`: Quern and the spider. `ratio`: median of each round's crawl over plain. `missing` and
+        `archived_twice`: pages of the killed crawl that its archive lacks or holds twice, with those of the rounds.
+        `killed_at`: pages finished when it was killed. `refetched`: those of them that were asked for again.
+        `asked_twice`: pages asked for before and after, those in flight when it was killed included.
     """
     answers = {f"/p/{n}.html": Answer(synthetic_page(n, pages)) for n in range(pages)}
     site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
-    rates, missing = [], 0
+    rounds, missing = [], 0
     try:
         for _ in range(repeats):
+            plain = _report([sys.executable, "-m", __name__, f"http://{site.address}/p/0.html"])
             with tempfile.TemporaryDirectory() as directory:
-                report = _crawl(site, Path(directory))
+                report = _report(_command(site, Path(directory)))
                 archived = _archived(Path(directory))
             missing += pages - len(set(archived)) + len(archived) - len(set(archived))
-            rates.append(report["fetched"] / report["seconds"])
+            rounds.append([r["fetched"] / r["seconds"] for r in (report, plain)])
         with tempfile.TemporaryDirectory() as directory:
             killed = _killed_and_started_again(site, pages, Path(directory))
     finally:
         site.close()
     killed["missing"] += missing
-    return {"pages": float(pages), "crawl": statistics.median(rates), **killed}
+    return {
+        "pages": float(pages),
+        "crawl": statistics.median(crawl for crawl, _ in rounds),
+        "plain": statistics.median(plain for _, plain in rounds),
+        "ratio": statistics.median(crawl / plain for crawl, plain in rounds),
+        **killed,
+    }
+
+
+if __name__ == "__main__":
+    _plain_spider(sys.argv[1])

@@ -1,24 +1,31 @@
-"""The benchmark of deduplication, on a synthetic corpus with planted near duplicates, and how well they are found.
+"""The benchmark of deduplication, on a synthetic corpus with planted near duplicates, against datatrove's MinHash.
 
 Documents are sentences of Zipf-distributed words around paragraphs that many of them share. Some have an edited copy
 whose true Jaccard similarity, from .65 to 1, is worked out on the shingles themselves; a crowd of documents are one
 template with a few words changed. The same seed gives the same corpus on every machine.
+
+datatrove is given the same bands, rows and words, and as many tasks as there are cores. It keeps what shares a band,
+without verifying it, and has no incremental runs; Quern's time includes writing the documents.
 """
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import random
 import re
 import resource
 import statistics
+import struct
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any, TypeVar
 
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
@@ -28,9 +35,11 @@ from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
+from tests.benchmarks import is_installed
 from tests.benchmarks.articles import Vocabulary
 from tests.tables import batch_of
 
+_SETTINGS = DeduplicateSettings()
 _NEW_SHARE = 100
 _BATCH = 1000
 _SIZE = 5
@@ -39,6 +48,7 @@ _CROWD_EDITS = 2
 BANDS = (0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 Pair = tuple[int, int]
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -150,6 +160,17 @@ def _cpu_seconds() -> float:
     return sum(u.ru_utime + u.ru_stime for u in usage)
 
 
+def _metered(work: Callable[[], _Result]) -> tuple[Cost, _Result]:
+    """What `work` costs, and what it returns."""
+    with MemoryMeter() as at_start:
+        pass
+    cpu, started = _cpu_seconds(), time.perf_counter()
+    with MemoryMeter() as meter:
+        result = work()
+        seconds = time.perf_counter() - started
+    return Cost(seconds, _cpu_seconds() - cpu, max(0, meter.peak_bytes - at_start.peak_bytes)), result
+
+
 @dataclass
 class Runs:
     """Deduplications over one memo, one after the other, on one engine."""
@@ -172,13 +193,8 @@ class Runs:
         with StageWriter(root / "rejects.parquet", REJECTS) as rejects:
             paths = (self.root / "memo", root / "work", root / "stages")
             run = Run(str(self.count), *paths, self.engines, rejects, 1024, 64, core_count(EngineSettings()))
-            with MemoryMeter() as at_start:
-                pass
-            cpu, started = _cpu_seconds(), time.perf_counter()
-            with MemoryMeter() as meter:
-                (stage,) = run_whole(Deduplicate(DeduplicateSettings()), {"normalised": writer.stage()}, run).stages
-                seconds = time.perf_counter() - started
-        return Cost(seconds, _cpu_seconds() - cpu, max(0, meter.peak_bytes - at_start.peak_bytes)), stage
+            documents = {"normalised": writer.stage()}
+            return _metered(lambda: run_whole(Deduplicate(_SETTINGS), documents, run).stages[0])
 
 
 def clusters(documents: Stage) -> dict[int, int]:
@@ -191,20 +207,79 @@ def clusters(documents: Stage) -> dict[int, int]:
     return cluster
 
 
+class _Words:
+    """The words that Quern compares, as a word tokenizer of datatrove's."""
+
+    def word_tokenize(self, text: str) -> list[str]:
+        """Words of `text`."""
+        return re.findall(r"\w+", text)
+
+
+def _minhash() -> tuple[Any, Any]:
+    """datatrove's module of MinHash, which logs nothing, and Quern's settings as its own."""
+    from datatrove.pipeline.dedup import minhash
+    from loguru import logger
+
+    logger.remove()
+    minhash.load_word_tokenizer = lambda _: _Words()
+    settings = {"n_grams": _SETTINGS.shingle, "num_buckets": _SETTINGS.bands, "hashes_per_bucket": _SETTINGS.rows}
+    return minhash, minhash.MinhashConfig(**settings)
+
+
+def _peer_signatures(texts: Sequence[str], folder: Path, tasks: int, rank: int) -> None:
+    from datatrove.data import Document
+    from xxhash import xxh64_intdigest
+
+    minhash, settings = _minhash()
+    step = minhash.MinhashDedupSignature(str(folder / "signatures"), settings)
+    # What it would call gives the text itself to xxhash, which today takes bytes only.
+    step._hash_func = lambda shingle: xxh64_intdigest(shingle.encode())
+    step.run((Document(text, str(n)) for n, text in enumerate(texts[rank::tasks])), rank, tasks)
+
+
+def _peer_buckets(folder: Path, rank: int) -> None:
+    minhash, settings = _minhash()
+    folders = str(folder / "signatures"), str(folder / "pairs")
+    minhash.MinhashDedupBuckets(*folders, config=settings, lines_to_buffer=1000).run(None, rank, _SETTINGS.bands)
+
+
+def _peer(texts: Sequence[str], folder: Path, tasks: int) -> None:
+    """Let datatrove take texts to clusters."""
+    with multiprocessing.get_context("fork").Pool(tasks) as pool:
+        pool.map(partial(_peer_signatures, texts, folder, tasks), range(tasks), 1)
+        pool.map(partial(_peer_buckets, folder), range(_SETTINGS.bands), 1)
+        pool.close()
+        pool.join()
+    minhash, settings = _minhash()
+    minhash.MinhashDedupCluster(str(folder / "pairs"), str(folder / "clusters"), settings, True).run()
+
+
+def _peer_clusters(folder: Path, tasks: int) -> dict[int, int]:
+    """The cluster of each document, as datatrove finds them."""
+    cluster: dict[int, int] = {}
+    for rank in range(tasks):
+        path = folder / "clusters" / f"{rank:06d}.clusters"
+        if path.exists():
+            cluster |= {row * tasks + rank: root for row, root in struct.iter_unpack("<2I", path.read_bytes())}
+    return cluster
+
+
 def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> dict[str, float]:
-    """Recall and precision on planted pairs, documents a second, memory, and the cost of an incremental run.
+    """Recall and precision on planted pairs, documents a second, memory, and ratios against datatrove.
 
     Returns:
         `found L-H`: share of the planted pairs of that similarity that end in one cluster. `recall .85`, `recall .80`:
         of those from there. `precision`: share of the pairs of clusters whose true similarity is .8 or more. `crowd
         joined`: share of the documents of one template in its largest cluster. `in process`: documents a second and
         MiB beyond the corpus, in one process on one core. `night share`: seconds of an incremental run with 1 % new
-        documents over a full one.
+        documents over a full one. `datatrove`: figures of the peer, by tasks on all cores. `ratio in process`: the
+        peer's seconds over Quern's; `ratio cpu`: the same in CPU seconds, which other work disturbs least.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
-    planted = plant(documents)
+    planted, tasks = plant(documents), core_count(EngineSettings())
     old = planted.texts[: documents - documents // _NEW_SHARE]
-    costs: list[tuple[Cost, Cost]] = []
+    costs: list[dict[str, Cost]] = []
+    has_peer = is_installed("datatrove", "datatrove")
     with tempfile.TemporaryDirectory() as directory, Engines(EngineSettings(engine="local")) as local:
         for n in range(repeats):
             full, stage = Runs(Path(directory) / f"full {n}", local).run(planted.texts)
@@ -213,11 +288,20 @@ def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> dict[str
             incremental, again = runs.run(planted.texts)
             if stage.digest != again.digest:
                 raise AssertionError("an incremental run differs from a full one")
-            costs.append((full, incremental))
+            costs.append({"in process": full, "night": incremental})
+            if has_peer:
+                folder = Path(directory) / f"datatrove {n}"
+                costs[-1]["datatrove"], _ = _metered(partial(_peer, planted.texts, folder, tasks))
         figures = {"documents": float(documents), **judge(planted, clusters(stage))}
-    return figures | {
-        "in process docs/s": documents / statistics.median(full.seconds for full, _ in costs),
-        "in process docs/s of CPU time": documents / statistics.median(full.cpu for full, _ in costs),
-        "in process MiB": max(full.memory for full, _ in costs) / (1 << 20),
-        "night share": statistics.median(new.seconds / full.seconds for full, new in costs),
-    }
+        if has_peer:
+            peer = judge(planted, _peer_clusters(folder, tasks))
+            figures |= {f"datatrove {n}": peer[n] for n in ("recall .85", "recall .80", "precision", "crowd joined")}
+    for side in ("in process", "datatrove") if has_peer else ("in process",):
+        figures[f"{side} docs/s"] = documents / statistics.median(c[side].seconds for c in costs)
+        figures[f"{side} docs/s of CPU time"] = documents / statistics.median(c[side].cpu for c in costs)
+        figures[f"{side} MiB"] = max(c[side].memory for c in costs) / (1 << 20)
+    if has_peer:
+        ratios = (c["datatrove"].seconds / c["in process"].seconds for c in costs)
+        figures["ratio in process"] = statistics.median(ratios)
+        figures["ratio cpu"] = statistics.median(c["datatrove"].cpu / c["in process"].cpu for c in costs)
+    return figures | {"night share": statistics.median(c["night"].seconds / c["in process"].seconds for c in costs)}

@@ -1,4 +1,4 @@
-"""The benchmark of the graph builder, small: its figures fit one another."""
+"""The benchmark of the graph builder, small: its sides agree, and what is not installed is left out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ def test_the_exact_graph_is_that_of_a_flat_index() -> None:
         assert figures["exact ratio low"] <= figures["exact ratio"] <= figures["exact ratio high"]
 
 
-def test_the_approximate_graph_reaches_the_recall_asked_for() -> None:
+def test_the_approximate_graph_and_its_peer_reach_the_recall_asked_for() -> None:
     figures = benchmark_knn(NODES, repeats=1, part="approximate")
     assert figures["approximate recall"] >= RECALL
     assert figures["approximate measured"] == pytest.approx(figures["approximate recall"], abs=0.02)
+    if importlib.util.find_spec("faiss"):
+        # Threads do not find the same each time.
+        assert figures["approximate recall of faiss"] >= RECALL - 0.01
 
 
 def test_memory_is_that_of_a_process_that_only_links(capsys: pytest.CaptureFixture[str]) -> None:
