@@ -71,7 +71,7 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "chunk": lambda o: benchmark_chunk(_texts(o), o.repeats),
     "citations": lambda o: benchmark_citations(o.folder or SHARED, o.set),
     "cluster": lambda o: benchmark_cluster(o.folder, o.pages, min(3, o.repeats)),
-    "confidence": lambda o: benchmark_confidence(o.folder, o.warehouse, fit=o.fit),
+    "confidence": lambda o: benchmark_confidence(o.folder or SHARED, o.warehouse, fit=o.fit),
     "crawl": lambda o: benchmark_crawl(repeats=min(3, o.repeats)),
     "dates": lambda o: benchmark_dates(o.folder or SHARED / "date_expressions"),
     "decomposition": lambda o: benchmark_decomposition(o.folder, o.model, o.prompts),
@@ -108,7 +108,7 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "timelines": lambda o: benchmark_timelines(o.folder or SHARED, o.only),
 }
 _REQUIRED = {
-    **dict.fromkeys(("cluster", "confidence", "decomposition", "extract", "ingest"), ("folder",)),
+    **dict.fromkeys(("cluster", "decomposition", "extract", "ingest"), ("folder",)),
     "personal-data": ("file",),
     "reranking": ("warehouse", "questions", "model"),
     "tasks": ("warehouse",),
