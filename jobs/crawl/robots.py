@@ -17,6 +17,7 @@ from quern.jobs.crawl.links import AGENT
 from quern.jobs.crawl.urls import joined
 from quern.jobs.pages.formats.http_messages import inflate
 from quern.jobs.pages.formats.packed import GZIP_MAGIC
+from quern.schemas.errors import RejectError
 
 INDEX_DEPTH: Final = 3
 # What must at least be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored.
@@ -47,16 +48,8 @@ class RobotsPolicy:
         return bool(self._rules.can_fetch(url, AGENT))
 
 
-class SitemapError(ValueError):
-    """A sitemap that cannot be read.
-
-    Attributes:
-        reason: Reason code of the reject.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+class SitemapError(RejectError):
+    """A sitemap that cannot be read."""
 
 
 @dataclass(frozen=True)

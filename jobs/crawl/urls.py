@@ -16,6 +16,7 @@ from urllib.parse import unquote_plus, urljoin, urlsplit, urlunsplit
 import tldextract
 from w3lib.url import canonicalize_url, safe_url_string
 
+from quern.schemas.errors import RejectError
 from quern.schemas.settings import CrawlSettings
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -24,16 +25,8 @@ _BLANK: Final = "".join(map(chr, range(33)))
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
 
 
-class BadAddressError(ValueError):
-    """An address that is not one of a web page.
-
-    Attributes:
-        reason: Code, for the counts of a crawl.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+class BadAddressError(RejectError):
+    """An address that is not one of a web page."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from uuid import UUID
 from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.written_times import Undecided, written_time
 from quern.schemas.digests import text_digest
+from quern.schemas.errors import RejectError
 from quern.schemas.settings.documents import DOCUMENT_FIELDS
 from quern.schemas.words.fields import split_names
 
@@ -40,16 +41,8 @@ _DAY_DIGITS: Final = (8, 12, 14)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class UnfitDocumentError(ValueError):
-    """Fields that make no document.
-
-    Attributes:
-        reason: Code of the reject.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+class UnfitDocumentError(RejectError):
+    """Fields that make no document."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What a warehouse has beside its builds: the page store, and what its crawls tell when they are over.
 
-A crawl leaves a report, and what was lost, whose checksum the report names. A damaged one is told and left aside: what
-was lost cannot be asked for again, and no build ends for it.
+A crawl leaves a report, and the pages that were lost in a file whose checksum the report names. A damaged file is
+named and left aside: what it listed cannot be asked for again, and no build ends for it.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
                 first_and_last = _moments(value)
             elif pa.types.is_integer(kind):
                 first_and_last = (int(value),) * 2
-            for each in first_and_last:  # What the column cannot hold is told here, not in the midst of a batch.
+            for each in first_and_last:  # A value that the column cannot hold fails here, not within a batch.
                 pa.scalar(each, kind)
         except (ValueError, OverflowError):
             raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None

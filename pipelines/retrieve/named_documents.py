@@ -57,7 +57,7 @@ def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
             ids = [form for form in _forms(key) if form in known]
             at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
             if not at:
-                # The document of an address, or whose address ends in the key, or those that it is said of: not many.
+                # The document with this address or one that ends in the key, or the few that have the key as a code.
                 names = batch.searcher.held(_Hashes, _names)
                 address = names.at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
                 said = names.at(_said(key))

@@ -185,7 +185,7 @@ class SeedFinder:
         new = [
             (link, page, a) for link, page in linked if (a := self._open(link.url, page)) and a.key not in self._known
         ]
-        # How well what is said of each link fits the question, in [0, 1]: half by cosine, half by words.
+        # How well the description of each link fits the question, in [0, 1]: half by cosine, half by words.
         scores = []
         if new:
             wanted, texts = content_words(asked), list(dict.fromkeys(link.said for link, _, _ in new))

@@ -53,14 +53,12 @@ class EventIndex:
 
     @cached_property
     def _of_chunk(self) -> dict[str, list[str]]:
-        sources = self._rows["sources"].combine_chunks()
-        sizes = np.diff(sources.offsets.to_numpy())
-        events = self._rows["event_id"].to_pylist()
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        chunks = sources.flatten().field("chunk_id").to_pylist()
-        for chunk, at in zip(chunks, np.repeat(np.arange(len(events)), sizes).tolist(), strict=True):
-            found[chunk].append(events[at])
-        return dict(found)
+        _, _, chunks = self._spans
+        events: defaultdict[str, list[str]] = defaultdict(list)
+        for event, own in zip(self._rows["event_id"].to_pylist(), chunks.to_pylist(), strict=True):
+            for chunk in own:
+                events[chunk].append(event)
+        return dict(events)
 
     def of_chunks(self, chunk_ids: Sequence[str]) -> dict[str, list[str]]:
         """Keys of the events that each chunk reports, in no particular order."""

@@ -33,7 +33,7 @@ def render_timeline(timeline: Timeline, width: int = 100) -> str:
         lines += ["", *textwrap.wrap(f"{plain(when)}  {title}", width, subsequent_indent=" " * _INDENT)]
         if title != quote:
             lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
-        sources: dict[str, None] = {}  # Where it is told: address, name of the site, and day of publication.
+        sources: dict[str, None] = {}  # The reports: address, name of the site, and day of publication.
         for source in event.sources:
             day = source.published_at.date().isoformat() if source.published_at else None
             publisher = ", ".join(part for part in (source.site, day) if part)

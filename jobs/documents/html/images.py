@@ -137,7 +137,7 @@ def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[Html
     link = absolute(base, href) if href and len(href) <= _LONGEST_ADDRESS else None
     if link is not None and (link.partition("#")[0] == base.partition("#")[0] or _PICTURE.search(link)):
         link = None
-    # The largest size that is told, in the shape that the attributes have.
+    # The largest size that is stated, in the shape that the attributes have.
     width, height = (pixels(image.get(side)) for side in ("width", "height"))
     largest = max((n for _, n in sizes if n <= _LARGEST), default=0)
     if largest > (width or 0):

@@ -16,6 +16,8 @@ from typing import Any, BinaryIO, ClassVar, Final
 import lz4.frame
 import zstandard
 
+from quern.schemas.errors import RejectError
+
 GZIP_MAGIC: Final = b"\x1f\x8b"
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -31,16 +33,8 @@ _RATIO_FLOOR: Final = 1_000_000
 _MOST_MEMBERS_KEPT: Final = 4096
 
 
-class DamagedError(ValueError):
-    """Bytes that cannot be decompressed.
-
-    Attributes:
-        reason: Reason code of the reject.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+class DamagedError(RejectError):
+    """Bytes that cannot be decompressed."""
 
 
 class MemberStream(io.RawIOBase):

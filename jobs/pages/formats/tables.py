@@ -82,7 +82,7 @@ def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iter
         stream.seek(0)
         with pq.ParquetFile(stream) as file:
             names = file.schema_arrow.names
-            # Single columns are not asked: where what is said of one is damaged, pyarrow (26) ends the process.
+            # Single columns are not asked: where the metadata of one is damaged, pyarrow (26) ends the process.
             groups = (file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups))
             largest = max(groups, default=0)
             fault = _fault(names, settings)

@@ -137,7 +137,7 @@ _AGAINST: Final = re.compile(r"\s*(?:against|versus|vs\.?|compared (?:with|to)|å
 def derived_numbers(sentence: str, missing: frozenset[float], known: frozenset[float]) -> frozenset[float]:
     """Those of `missing` that the sentence tells as the difference of two numbers that are `known`, or of two days.
 
-    How long lies between two of its times, or between the ends of a range, is told to the whole unit.
+    How long lies between two of its times, or between the ends of a range, is stated in whole units.
     """
     times = dates(sentence)
     counts = quantities(sentence, times)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from calendar import monthrange
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 Precision = Literal["day", "week", "month", "season", "year", "range"]
 Signal = Literal["", "before", "until", "after", "since"]
@@ -23,6 +24,8 @@ _PRECISIONS: Final[dict[str, Precision]] = {
 }  # fmt: skip
 _MONTHS: Final = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
 _DAYS: Final = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14}
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,14 @@ class Reading:
         """The time at its place in `text`."""
         first, last = (self.first, self.last) if setting.known or not self.relative else (None, None)
         return When(start, end, first, last, _PRECISIONS[self.unit], text[start:end], signal, self.flaw, self.open)
+
+
+def in_calendar(rule: Callable[..., _T | None], *arguments: object) -> _T | None:
+    """What `rule` reads, or null where it comes to a day outside of the years 1 to 9999."""
+    try:
+        return rule(*arguments)
+    except (ValueError, OverflowError):
+        return None
 
 
 def a_day(day: date, unit: str = "day", *, relative: bool = False) -> Reading:

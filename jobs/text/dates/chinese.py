@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from quern.jobs.text.chinese_numerals import value as numeral_value
 from quern.jobs.text.dates import calendar
-from quern.jobs.text.dates.calendar import Part, Reading, Setting, Signal, When, a_day
+from quern.jobs.text.dates.calendar import Part, Reading, Setting, Signal, When, a_day, in_calendar
 from quern.schemas.words.patterns import lazy_pattern
 
 # The first year of each era; months of the Qing emperors are those of the moon.
@@ -139,10 +139,7 @@ class _Chinese:
         while (start := _START.search(self.text, end)) is not None:
             at = start.start()
             end = at + 1
-            try:
-                one = self._at(at)
-            except (ValueError, OverflowError):  # A day outside of the years 1 to 9999.
-                continue
+            one = in_calendar(self._at, at)
             unlike = _UNLIKE.search(self.text, max(0, at - 2), at)
             if one is None or (unlike and not unlike["lunar"]):
                 continue
@@ -153,7 +150,7 @@ class _Chinese:
                 self.anchor = reading
             # It may be the other end of a range, or a day and its weekday, that the time before begins.
             new = self._with_first((at, end, reading), found[-1][1] if found else 0)
-            whole = self._joined(found[-1], new) if found else None
+            whole = in_calendar(self._joined, found[-1], new) if found else None
             found[len(found) - (whole is not None) :] = [whole or new]
         times = []
         for at, end, reading in found:

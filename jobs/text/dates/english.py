@@ -8,13 +8,12 @@ a week) and a range's other end are joined to it. The pass is linear in the text
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from quern.jobs.text.dates import calendar
-from quern.jobs.text.dates.calendar import Reading, Setting, Signal, When, a_day
+from quern.jobs.text.dates.calendar import Reading, Setting, Signal, When, a_day, in_calendar
 from quern.jobs.text.dates.english_rules import (
     BETWEEN,
     COUNT,
@@ -215,10 +214,10 @@ class _English(Rules):
         else:
             other = self._at(join.end(), 3)
         if other is None or other[1].unit == "range" or other[1].bare:
-            return self._to_day(end, reading) or one
+            return in_calendar(self._to_day, end, reading) or one
         if join[0] in "-–—" and reading.unit == "year" and other[1].unit not in ("year", "day"):
             return one
-        whole = calendar.from_to(reading, other[1])
+        whole = in_calendar(calendar.from_to, reading, other[1])
         return one if whole is None else (other[0], whole)
 
     def _to_day(self, end: int, day: Reading) -> _Found | None:
@@ -240,12 +239,12 @@ class _English(Rules):
         text = self.text
         for pattern, prefix in PREFIXES if depth else ():
             if (m := pattern.match(text, start)) and (inner := self._at(m.end(), depth - 1)):
-                reading = _try(prefix, m, inner[1], self.setting)
+                reading = in_calendar(prefix, m, inner[1], self.setting)
                 if reading is not None:
                     return self._extended(inner[0], reading)
         for pattern, rule in RULES:
             if m := pattern.match(text, start):
-                reading = _try(rule, self, m)
+                reading = in_calendar(rule, self, m)
                 if reading is not None:
                     return self._extended(m.end(), reading) if depth else (m.end(), reading)
         return None
@@ -255,7 +254,7 @@ class _English(Rules):
         if (behind := _BEHIND.match(self.text, end, end + 24)) is None:
             return end, reading
         other = self._at(behind.end(), 0)
-        whole = _try(self._joined, reading, other[1], behind[0]) if other else None
+        whole = in_calendar(self._joined, reading, other[1], behind[0]) if other else None
         return (other[0], whole) if other and whole else (end, reading)
 
     def _joined(self, a: Reading, b: Reading, between: str) -> Reading | None:
@@ -282,11 +281,4 @@ class _English(Rules):
             return exact if not exact.flaw else None
         if a.unit == b.unit == "day" and a.relative and not a.open:
             return b if a.first == b.first or not self.setting.known else replace(b, flaw="contradictory")
-        return None
-
-
-def _try(rule: Callable[..., Reading | None], *arguments: object) -> Reading | None:
-    try:
-        return rule(*arguments)
-    except (ValueError, OverflowError):  # A day outside of the years 1 to 9999.
         return None
