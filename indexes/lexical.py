@@ -6,7 +6,7 @@ on both sides alike. Memory: 8 bytes for each different word of each chunk, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -95,11 +95,6 @@ class LexicalIndex:
         if known is None:
             return -1 if word in STOP_WORDS else self._terms.get(self._stem(word), -1)
         return known
-
-    @property
-    def words(self) -> Collection[str]:
-        """Every word of the texts, stop words among them, before it was stemmed."""
-        return self._words.keys()
 
     def frequency(self, word: str) -> int:
         """Texts that have a word with the stem of `word`."""

@@ -6,14 +6,13 @@ The sub-questions of all questions of a batch are answered level by level, each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.reading import Model
@@ -23,7 +22,6 @@ from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.refusal import Weights
-from quern.jobs.reasoning.questions.spelling import Vocabulary
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.pipelines.answers.compose import (
     Citations,
@@ -158,8 +156,8 @@ class _Runner:
         now = [self._as_of(q) or built for q in questions]
         # The rule of refusal knows the default embedder's vectors alone.
         encode = self._searcher.question_embedder.encode if Weights.load().model == manifest.model else None
-        vocabulary, texts = self._searcher.held(_vocabulary), [q.question for q in questions]
-        seen = understood(self._reasoner, texts, vocabulary, self._settings.question, now, encode)
+        texts = [q.question for q in questions]
+        seen = understood(self._reasoner, texts, self._has_word, self._settings.question, now, encode)
         going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
         answered = iter(
             gated(self._overviews(going) if self._recipe.answer else self._answered(going), self._searcher.snapshot)
@@ -170,6 +168,9 @@ class _Runner:
             next(answered) if u.refused is None else Answer(**self._known(q), **refusal, notes=list(u.notes))
             for q, u in zip(questions, seen, strict=True)
         ]
+
+    def _has_word(self, word: str) -> bool:
+        return self._searcher.graph.lexical.frequency(word) > 0
 
     def _known(self, question: Question) -> dict[str, Any]:
         """The fields of an answer that are known when its question is."""
@@ -278,18 +279,3 @@ class _Runner:
             parts=question_parts(given.question) if self._settings.align.hits else [],
             alignments=[*map(aligned_hit, concluded.aligned, found.hits)],
         )
-
-
-def _vocabulary(searcher: Searcher) -> Vocabulary:
-    """The words of the snapshot, and the common words of the embedding model's languages; held by the searcher.
-
-    The latter are the tokens of its tokenizer that are whole words. It lists them by frequency, and the later ones of
-    few letters are parts of words: of 900 such tokens of MiniLM every other one is no word (`wal`, `ter`, `wat`).
-    """
-
-    def dictionary() -> Collection[str]:
-        tokens: dict[str, int] = load_tokenizer(read_model(searcher.settings.embed.model)).get_vocab()
-        words = ((token.removeprefix("▁").lower(), number) for token, number in tokens.items())
-        return {word for word, number in words if word.isalpha() and (len(word) > 4 or number < 20_000)}
-
-    return Vocabulary(searcher.graph.lexical, dictionary)

@@ -219,7 +219,7 @@ class Answer(BaseModel):
 
     query_id: str
     question: str  # As it was given.
-    # As it was understood, where that differs: relative times as ranges, full names, spelling mended.
+    # As it was understood, where that differs: relative times as ranges, by a model full names.
     asked: str | None = None
     # What is asked for, by the reader: `span`, `verdict` (yes or no), `list`; `other` where it read nothing.
     kind: str = "other"

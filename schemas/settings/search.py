@@ -28,8 +28,8 @@ class QuestionSettings(Group):
     )
     rewrite: bool = Field(
         True,
-        description="Correct spelling by the words of the corpus, resolve relative times, complete partial names with "
-        "a model, and drop sentences before the question.",
+        description="Put the days of relative times behind them (`last month (October 2026)`); a model also completes "
+        "partial names.",
     )
     decompose: bool = Field(
         True, description="Take complex questions apart into a graph of sub-questions (GraTAG, 3.2)."

@@ -7,7 +7,7 @@ is a reject with its reason, and the batch goes on without it.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -15,8 +15,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from quern.jobs.reasoning.questions.refusal import Encode, refusal_task
-from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput
-from quern.jobs.reasoning.questions.spelling import Vocabulary
+from quern.jobs.reasoning.questions.rewrite import REWRITE, RewriteInput
 from quern.jobs.tasks.prompts import QuestionInput, disarmed
 from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.tasks.task import Checked, Problem, Task
@@ -63,14 +62,13 @@ class Understood:
 
     question: str  # What to look for: the question, rewritten.
     refused: Category | None = None  # What it is refused as; None where it is to be answered.
-    changes: tuple[Change, ...] = ()  # What was changed in it.
     notes: tuple[str, ...] = ()  # What a reader of the answer should know of the above, in sentences.
 
 
 def understood(
     reasoner: Reasoner,
     questions: Sequence[str],
-    vocabulary: Vocabulary,
+    has_word: Callable[[str], bool],
     settings: QuestionSettings,
     now: Sequence[date | None],
     encode: Encode | None = None,
@@ -80,7 +78,7 @@ def understood(
     Args:
         reasoner: What carries out the tasks: rules, or a model.
         questions: Questions without fault (`fault_of`).
-        vocabulary: That of the snapshot which is asked.
+        has_word: Whether the corpus has a word, in lower case: what a model adds must be words of it.
         settings: Which categories are refused, and whether questions are rewritten.
         now: The day that relative times of each question count from; None leaves them as they are.
         encode: Embeds questions for the rule of refusal; without it the rule refuses nothing.
@@ -96,15 +94,13 @@ def understood(
             why = f"Questions of the category {str(category).replace('_', ' ')} are not answered."
             seen[n] = Understood(question, category, notes=(why,))
     asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
-    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now[n]) for n in asked])
-    open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, vocabulary) for done in rewritings])
+    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], has_word, now[n]) for n in asked])
+    open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, has_word) for done in rewritings])
     for n, rewritten, left_open in zip(asked, rewritings, open_still, strict=True):
         rewriting, clarification = rewritten.output, left_open.output
         notes = []
         for change in rewriting.changes:
-            if change.why == "preamble":
-                notes.append(f"The question was read as “{change.after}”")
-            elif change.why == "time":
+            if change.why == "time":
                 days = change.after.removeprefix(change.before).strip(" ()（）")
                 notes.append(f"“{change.before}” was read as {days}.")
             else:
@@ -113,7 +109,7 @@ def understood(
             choices = "; ".join(clarification.choices)
             may_be = f"It may be: {choices}. " if choices else ""
             notes.append(f"{clarification.prompt} {may_be}The likeliest reading was answered.")
-        seen[n] = Understood(rewriting.question, changes=tuple(rewriting.changes), notes=tuple(notes))
+        seen[n] = Understood(rewriting.question, notes=tuple(notes))
     return seen
 
 
@@ -132,7 +128,7 @@ class ClarifyInput:
     """A question, and the words of the corpus that it is asked of."""
 
     question: str
-    vocabulary: Vocabulary
+    has_word: Callable[[str], bool]
 
     @property
     def quoted(self) -> dict[str, object]:
@@ -156,7 +152,7 @@ Reply with "needs_more"; "prompt": what to ask the user, or ""; "choices": the r
 def _check(given: ClarifyInput, output: Clarification) -> Checked[Clarification]:
     """A model may offer only readings in words of the corpus. A batch has nobody to ask: the answer notes them."""
     for choice in output.choices:
-        if not all(map(given.vocabulary.has, search_terms(choice).split())):
+        if not all(map(given.has_word, search_terms(choice).split())):
             return Checked(None, (Problem("ungrounded", f"the collection knows no {choice}"),))
     if output.needs_more == (not output.prompt.strip()):
         return Checked(None, (Problem("contradiction", "prompt must say what to ask if needs_more, else be empty"),))

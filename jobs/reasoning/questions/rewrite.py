@@ -1,21 +1,19 @@
-"""Rewriting a question: in the words of the corpus, with its times as dates (Xinyu AI Search, query preprocessing).
+"""Rewriting a question so that it can be understood alone (Xinyu AI Search, query preprocessing).
 
-The rule leaves out sentences before the question, spells words as the corpus spells them, and gives relative times
-their days. A model may also name in full what the question names by a part.
+The rule puts the days of relative times behind them. A model may also name in full what the question names by a part.
 """
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.questions.spelling import Respelled, Vocabulary, respelled
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.task import Checked, Problem, Task
 from quern.jobs.text.dates import dates
@@ -40,12 +38,7 @@ class Span:
     words: str  # The words of the question that say so.
     start: int  # Their first character in the question.
 
-    @property
-    def end(self) -> int:
-        """One past the last character of its words."""
-        return self.start + len(self.words)
-
-    def told(self, chinese: bool = False) -> str:
+    def days(self, *, chinese: bool) -> str:
         """The days in words: a day, a month, a year, or its two ends."""
         first, last = self.first, self.last
         joint = "至" if chinese else " to "
@@ -87,12 +80,6 @@ def spans(question: str, now: date) -> list[Span]:
     return found
 
 
-_SENTENCE: Final = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
-_LEANS: Final = re.compile(
-    r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there)\b", re.IGNORECASE
-)
-
-
 class Change(BaseModel):
     """One change of a question."""
 
@@ -100,11 +87,11 @@ class Change(BaseModel):
 
     before: str = Field(alias="from")  # The words of the user.
     after: str = Field(alias="to")  # What stands in their place.
-    why: str  # `preamble`, `spelling`, `time`, or by a model also `name`.
+    why: str  # `time`; by a model also `preamble`, `spelling` or `name`.
 
 
 class Rewriting(BaseModel):
-    """A question in the words of the corpus, and what was changed to get there."""
+    """A question that can be understood alone, and what was changed to get there."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,7 +104,7 @@ class RewriteInput:
     """A question, and what it is rewritten by."""
 
     question: str
-    vocabulary: Vocabulary
+    has_word: Callable[[str], bool]  # Whether the corpus has a word, in lower case.
     now: date | None  # The day that relative times count from; None leaves them as they are.
 
     @property
@@ -127,36 +114,15 @@ class RewriteInput:
 
 
 def rewritten(given: RewriteInput) -> Rewriting:
-    """The question by rule."""
-    question, changes = given.question, []
-    alone = question_alone(question)
-    if alone != question:
-        changes.append(Change(before=question, after=alone, why="preamble"))
-    spelled, respellings = _edited(alone, respelled(alone, given.vocabulary), "spelling")
-    chinese = bool(CJK_CHARACTER.search(spelled))
-    brackets = "{}（{}）" if chinese else "{} ({})"
-    times = [
-        Respelled(span.start, span.end, brackets.format(span.words, span.told(chinese)))
-        for span in (spans(spelled, given.now) if given.now else ())
-    ]
-    dated, in_days = _edited(spelled, times, "time")
-    return Rewriting(question=dated, changes=[*changes, *respellings, *in_days])
-
-
-def question_alone(text: str) -> str:
-    """The last sentence of `text` if it alone asks, in four words or more, and leans on nothing before it."""
-    *before, last = _SENTENCE.split(text.strip())
-    alone = last.endswith("?") and not any("?" in sentence for sentence in before)
-    return last if before and alone and len(last.split()) >= 4 and not _LEANS.search(last) else text
-
-
-def _edited(text: str, edits: Iterable[Respelled], why: str) -> tuple[str, list[Change]]:
-    """The text with all edits, which do not overlap, and what they changed."""
-    ordered = sorted(edits)
-    changes = [Change(before=text[e.start : e.end], after=e.words, why=why) for e in ordered]
-    for edit in reversed(ordered):
-        text = text[: edit.start] + edit.words + text[edit.end :]
-    return text, changes
+    """The question with the days of its relative times in brackets behind them."""
+    question, changes = given.question, list[Change]()
+    chinese = bool(CJK_CHARACTER.search(question))
+    for span in reversed(spans(question, given.now) if given.now else []):
+        days = span.days(chinese=chinese)
+        dated = f"{span.words}（{days}）" if chinese else f"{span.words} ({days})"
+        question = question[: span.start] + dated + question[span.start + len(span.words) :]
+        changes.insert(0, Change(before=span.words, after=dated, why="time"))
+    return Rewriting(question=question, changes=changes)
 
 
 _PROMPT: Final = """Rewrite a question to a search engine so that it can be understood alone, and change nothing else.
@@ -182,7 +148,7 @@ def _check(given: RewriteInput, output: Rewriting) -> Checked[Rewriting]:
         return Checked(None, (Problem("empty", "the rewritten question is blank"),))
     allowed = set(re.findall(r"\w+", f"{given.question} {rewritten(given).question}".lower()))
     added = [w for w in re.findall(r"\w+", output.question) if w.lower() not in allowed and not w.islower()]
-    if unknown := [w for w in added if not given.vocabulary.has(w.lower())]:
+    if unknown := [w for w in added if not given.has_word(w.lower())]:
         return Checked(None, (Problem("ungrounded", f"the collection does not say {', '.join(unknown[:5])}"),))
     return Checked(output)
 
