@@ -46,7 +46,6 @@ def test_a_statement_is_entailed_that_the_texts_together_say(statement: str) -> 
         ("In 2011 Casterby had 8,340 inhabitants.", "other time"),
         ("The mayor, Ian Croft, opened the market hall on 9 May 2024.", "other entity"),
         ("The mayor, Ida Thorne, did not open the market hall on 9 May 2024.", "denied"),
-        ("The mayor, Ida Thorne, closed the market hall on 9 May 2024.", "opposite"),
         ("Penguins breed in large colonies on the coasts of the southern continents.", "other topic"),
     ],
 )
