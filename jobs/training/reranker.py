@@ -207,30 +207,6 @@ def reciprocal_rank(net: Reranker, groups: Sequence[Group]) -> float:
     return float(np.mean(ranks or [0.0]))
 
 
-def selection_loss(net: Reranker, lists: Lists) -> torch.Tensor:
-    """The loss of a selector, for which "none" is a further choice, of score 0.
-
-    The mean of the surprise at the source that supports a sentence, and of that at none where this source is taken
-    away: so a score is to be above 0 where a source supports, and below where it does not.
-    """
-    table, present = scored(net, lists)
-    none, there = torch.zeros_like(table[:, :1]), torch.ones_like(present[:, :1])
-    chosen = info_nce(torch.cat([table, none], 1), torch.cat([present, there], 1))
-    refused = info_nce(torch.cat([none, table[:, 1:]], 1), torch.cat([there, present[:, 1:]], 1))
-    return (chosen + refused) / 2
-
-
-def right_selections(net: Reranker, groups: Sequence[Group]) -> float:
-    """How often the choice is right, of a sentence's source and none among its negatives, and of none without it."""
-    right = []
-    for group in groups:
-        texts = [group.positives[0], *group.negatives[:_MOST_NEGATIVES]]
-        best, *others = net([group.question] * len(texts), texts).tolist()
-        other = max(others, default=-np.inf)
-        right += [best > max(0.0, other), other < 0.0]
-    return float(np.mean(right))
-
-
 @dataclass(frozen=True)
 class Goal:
     """What a cross-encoder is trained for."""
@@ -255,15 +231,6 @@ RERANKER: Final = Goal(
     "MRR of development questions",
     reciprocal_rank,
 )
-SELECTOR: Final = Goal(
-    "Selector of cited sources",
-    "Scores whether a sentence of a source supports a sentence of an answer, above .5 if it does: a cross-encoder for "
-    "`cite.selector`.",
-    ("sentences with a source that supports them are too few to train a selector", "add cases"),
-    selection_loss,
-    "right selections of development sentences",
-    right_selections,
-)
 
 
 def train(
@@ -277,7 +244,7 @@ def train(
     beside: Sequence[Path] = (),
     goal: Goal = RERANKER,
 ) -> dict[str, float]:
-    """Train a cross-encoder and write its folder, which `rerank.model` or `cite.selector` takes.
+    """Train a cross-encoder and write its folder, which `rerank.model` takes.
 
     Args:
         groups: Questions with their texts.

@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
 from quern.jobs.reasoning.citing.inputs import citing_inputs, says_something
 from quern.jobs.reasoning.citing.search import repeated_sources
-from quern.jobs.reasoning.citing.task import Cited, citing_task, how_cited, recited
+from quern.jobs.reasoning.citing.task import CITE, Cited, recited
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
 from quern.jobs.tasks.remembered import Kept
@@ -102,7 +102,6 @@ class Concluder:
 
     def __init__(self, reasoner: Reasoner, settings: Settings) -> None:
         self._reasoner, self._settings = reasoner, settings
-        self._citing = citing_task(settings.cite)
 
     def of_parts(self, drafted: Sequence[Drafted]) -> list[Judgement]:
         """Which of these sub-questions are answered."""
@@ -124,11 +123,7 @@ class Concluder:
         settings = self._settings
         if settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
             return self._fresh(drafted)
-        chosen = [
-            settings.answer.model_dump(mode="json"),
-            settings.align.model_dump(mode="json"),
-            how_cited(settings.cite),
-        ]
+        chosen = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
         step = Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), chosen])
         identities = [d.identity for d in drafted]
         return self._reasoner.kept(step, identities, lambda places: self._fresh([drafted[n] for n in places]))
@@ -138,7 +133,7 @@ class Concluder:
         judgements = judged(inputs, [d.draft for d in drafted], settings.answer, whole=True)
         drafts = [Draft(sentences=[]) if j.refused else d.draft for d, j in zip(drafted, judgements, strict=True)]
         asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
-        cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
+        cited = iter(self._reasoner.run(CITE, [one for of_draft in asked for one in of_draft]))
         best = [[AlignInput(parsed(g.question), e) for e in g.evidence[: settings.align.hits]] for g in inputs]
         every = [one for of_question in best for one in of_question]
         by_model = settings.align.model

@@ -29,10 +29,6 @@ HeldOutFiles = Annotated[
 Base = Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")]
 Rank = Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
-Cases = Annotated[
-    list[Path],
-    typer.Argument(help="JSON Lines of sentence, sources, and supports or written_from; see docs/howto/train.md."),
-]
 Licence = Annotated[str, typer.Option(help="Licence of the labelled sets, for the model card.")]
 Encoder = Annotated[str, typer.Option(help="An encoder, or reader: the packaged model with the reader's layers.")]
 Layers = Annotated[int, typer.Option(min=1, help="Layers of the base that are kept, the lowest.")]
@@ -291,104 +287,6 @@ def reranker(
         _command(),
     )
     _report(figures, out, as_json=as_json)
-
-
-@app.command(
-    epilog="Example:  quern train selector cases.jsonl -o selector --held-out claims.jsonl --steps 300",
-)
-def selector(
-    cases: Cases,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for cite.selector.")],
-    held_out: HeldOutFiles = None,
-    licence: Licence = "not stated",
-    base: Encoder = "reader",
-    steps: Annotated[int, typer.Option(min=1, help="Batches of the run.")] = 300,
-    batch: Annotated[int, typer.Option(min=2, help="Sentences of a batch.")] = 8,
-    hard: Annotated[int, typer.Option(min=0, help="Sources of its own that do not support it, for each sentence.")] = 4,
-    shared: Annotated[int, typer.Option(min=0, help="Sources of other sentences, for each sentence.")] = 1,
-    layers: Layers = 6,
-    rate: Rate = 1e-4,
-    every: Every = 50,
-    patience: Patience = 0,
-    seed: Seed = 0,
-    device: Device = "cpu",
-    settings: cli.SettingsFile = None,
-    override: cli.Overrides = None,
-    as_json: AsJson = False,
-) -> None:
-    """Train the model that chooses the source of a sentence of an answer, or none; resumes a killed run.
-
-    Where a case has no `supports`, the task `cite` says it: by the model of --set generator.kind, else by the rule.
-    """
-    run, of = _training("run"), _training("reranker")
-    from quern.jobs.reasoning.citing.task import PAIR_TOKENS
-    from quern.jobs.training.citations import data_of, selection_pairs
-    from quern.jobs.training.pairs import grouped
-
-    rows = _labelled(cases, held_out, settings, override)
-    figures = of.train(
-        grouped(selection_pairs(rows)),
-        out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
-        of.Shape(batch, hard, shared, PAIR_TOKENS, layers),
-        base,
-        data_of(rows, licence),
-        _command(),
-        goal=of.SELECTOR,
-    )
-    _figures(figures, out, as_json=as_json)
-
-
-@app.command(
-    epilog="Example:  quern train extractor cases.jsonl -o extractor --held-out claims.jsonl --steps 200",
-)
-def extractor(
-    cases: Cases,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for cite.extractor.")],
-    held_out: HeldOutFiles = None,
-    licence: Licence = "not stated",
-    base: Encoder = "reader",
-    steps: Annotated[int, typer.Option(min=1, help="Batches of the run.")] = 200,
-    batch: Annotated[int, typer.Option(min=1, help="Sentences of a batch.")] = 16,
-    layers: Layers = 6,
-    rate: Rate = 1e-4,
-    every: Every = 50,
-    patience: Patience = 0,
-    seed: Seed = 0,
-    device: Device = "cpu",
-    settings: cli.SettingsFile = None,
-    override: cli.Overrides = None,
-    as_json: AsJson = False,
-) -> None:
-    """Train the model that tells which words of a sentence of an answer its source must have; resumes a killed run.
-
-    Key information is what `key` of a case says, else the words that the sources which support it have. A case without
-    `supports` gets it as in `quern train selector`.
-    """
-    run, of = _training("run"), _training("extractor")
-    figures = of.train_extractor(
-        _labelled(cases, held_out, settings, override),
-        out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
-        batch,
-        layers,
-        base,
-        licence,
-        _command(),
-    )
-    _figures(figures, out, as_json=as_json)
-
-
-def _labelled(
-    files: Sequence[Path], held_out: Sequence[Path] | None, settings: Path | None, override: Sequence[str] | None
-) -> list[Any]:
-    """Cases of citing with the sources that support them."""
-    from quern.jobs.tasks.runner import Reasoner
-    from quern.jobs.training.citations import labelled, read_cases
-
-    cases, chosen = read_cases(files, held_out or []), cli.load_settings(settings, override)
-    with Reasoner(chosen.generator.of("cite"), chosen.engine) as reasoner:
-        return labelled(cases, reasoner)
 
 
 def _command() -> str:

@@ -46,7 +46,6 @@ from quern.schemas.settings.search import (
     AlignSettings,
     AnswerSettings,
     Category,
-    CiteSettings,
     EntailmentSettings,
     GGatrievalSettings,
     GraphSettings,
@@ -61,7 +60,7 @@ from quern.schemas.settings.search import (
 )
 
 __all__ = [
-    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings", "CiteSettings",
+    "AlignSettings", "AnswerSettings", "AuditSettings", "BuildSettings", "Category", "ChunkSettings",
     "CleanSettings", "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings",
     "EngineSettings", "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings",
     "GeneratorSettings", "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings",

@@ -220,21 +220,6 @@ class AnswerSettings(Group):
     )
 
 
-class CiteSettings(Group):
-    """How sentences of answers are cited (Xinyu AI Search, section 3.6.1); by shared words without a trained model."""
-
-    selector: Folder = Field(
-        "",
-        description="Folder of a model of `quern train selector`, which chooses the source of a sentence; '' for none.",
-    )
-    extractor: Folder = Field(
-        "",
-        description="Folder of a model of `quern train extractor`, which tells the words of a sentence that a source "
-        "must have; '' for none: then rare words count most.",
-    )
-    least: Share = Field(0.5, description="Score of the selector above which a source is cited.")
-
-
 class OverviewSettings(Group):
     """Answers about a whole corpus: the recipe `global`."""
 
@@ -328,7 +313,6 @@ class SearchSettings(Group):
     rerank: RerankSettings = RerankSettings()
     ggatrieval: GGatrievalSettings = GGatrievalSettings()
     answer: AnswerSettings = AnswerSettings()
-    cite: CiteSettings = CiteSettings()
     overview: OverviewSettings = OverviewSettings()
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()

@@ -69,7 +69,7 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "alignment": lambda o: benchmark_alignment(o.folder or SHARED, o.warehouse),
     "answers": lambda o: benchmark_answers(o.folder or SHARED, o.warehouse, o.only),
     "chunk": lambda o: benchmark_chunk(_texts(o), o.repeats),
-    "citations": lambda o: benchmark_citations(o.folder or SHARED, o.set),
+    "citations": lambda o: benchmark_citations(o.folder or SHARED),
     "cluster": lambda o: benchmark_cluster(o.folder, o.pages, min(3, o.repeats)),
     "confidence": lambda o: benchmark_confidence(o.folder or SHARED, o.warehouse, fit=o.fit),
     "crawl": lambda o: benchmark_crawl(repeats=min(3, o.repeats)),

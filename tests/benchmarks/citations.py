@@ -4,12 +4,10 @@ Each claim may cite the sentences of every text that the answer to its question 
 questions that are most alike. A citation of a text that experts read with the claim is right where they found the claim
 supported completely, wrong where they found it not; one of another question's text is wrong; others were not judged.
 The claims come without the sources that they were drafted from, which the citing of Quern's own answers tries first.
-Nothing is trained on this set: `citation_cases` writes what is trained on.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, Sources
-from quern.jobs.reasoning.citing.task import citing_task
+from quern.jobs.reasoning.citing.task import cited
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pairs import normalised
 from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
-from quern.schemas.settings import CiteSettings
 from quern.schemas.words.sentences import sentences
-from tests.conftest import SHARED, read_jsonl
+from tests.conftest import read_jsonl
 
 _OTHERS: Final = 5  # Texts of other questions that a claim may cite too.
 _RESAMPLES: Final = 2000
@@ -93,61 +89,16 @@ def measures(of: np.ndarray[Any, Any]) -> list[float]:
     return [right / max(1, judged), right / max(1, citations), cited / max(1, claims), both / max(1, supported)]
 
 
-def benchmark_citations(datasets: Path, overrides: Sequence[str]) -> dict[str, float]:
-    """The measures of the rule, and of each model that `overrides` of `cite` name, alone and together.
-
-    With 95 % intervals over questions, and paired differences from the rule.
-    """
-    given = dict(override.split("=", 1) for override in overrides)
-    named = [name for name in ("selector", "extractor") if name in given]
-    rest = {name: value for name, value in given.items() if name not in named}
-    ways = [[name] for name in named] + ([named] if len(named) > 1 else [])
-    models = {" and ".join(way): CiteSettings(**rest, **{name: given[name] for name in way}) for way in ways}
+def benchmark_citations(datasets: Path) -> dict[str, float]:
+    """The measures of the rule, with 95 % intervals over questions."""
     claims = judged_claims(datasets / "expertqa_claims" / "claims.jsonl")
-    found = {
-        name: counts(claims, [citing_task(settings).rule(c.given).sources for c in claims])
-        for name, settings in {"rule": CiteSettings(), **models}.items()
-    }
+    each = counts(claims, [cited(c.given).sources for c in claims])
     groups = {q: n for n, q in enumerate(dict.fromkeys(c.group for c in claims))}
     of = np.array([groups[c.group] for c in claims])
-    summed = {name: np.array([each[of == n].sum(axis=0) for n in range(len(groups))]) for name, each in found.items()}
-
-    def statistics(at: np.ndarray[Any, Any]) -> list[float]:
-        values = {name: measures(each[at]) for name, each in summed.items()}
-        differences = [m - r for name in models for m, r in zip(values[name], values["rule"], strict=True)]
-        return [*(v for each in values.values() for v in each), *differences]
-
-    told = statistic_intervals(statistics, len(groups), _RESAMPLES, 0.95, SEED)
-    names = [f"{name}: {m}" for name in found for m in _MEASURES]
-    names += [f"{name} less rule: {m}" for name in models for m in _MEASURES]
+    summed = np.array([each[of == n].sum(axis=0) for n in range(len(groups))])
+    measured = statistic_intervals(lambda at: measures(summed[at]), len(groups), _RESAMPLES, 0.95, SEED)
     figures = {"claims": float(len(claims)), "questions": float(len(groups))}
     figures["claims supported by a text at hand"] = float(sum(c.supported for c in claims))
-    for n, name in enumerate(names):
-        figures |= {name: float(told.mean[n]), f"{name} low": float(told.low[n]), f"{name} high": float(told.high[n])}
+    for name, mean, low, high in zip(_MEASURES, measured.mean, measured.low, measured.high, strict=True):
+        figures |= {f"rule: {name}": float(mean), f"rule: {name} low": float(low), f"rule: {name} high": float(high)}
     return figures
-
-
-def citation_cases(out: Path, folder: Path = SHARED) -> int:
-    """Write cases for `quern train selector` and `extractor`: CLAPNQ's answers, FairytaleQA's short answers.
-
-    A sentence of an answer of CLAPNQ was written from the sentences that its annotator selected. A short answer of
-    FairytaleQA rests on the sentences of its section that have it; the others of its section support it not.
-    """
-    cases = []
-    for row in read_jsonl(folder / "clapnq" / "answerable.jsonl"):
-        (passage,) = row["passages"]
-        sources = [{"title": passage["title"], "text": text} for text in passage["sentences"]]
-        for output in row["output"]:
-            chosen = [n for n, text in enumerate(passage["sentences"], 1) if text in output["selected_sentences"]]
-            told = sentences(output["answer"]) if chosen else []
-            cases += [{"sentence": said, "sources": sources, "written_from": chosen} for said in told]
-    for row in read_jsonl(folder / "fairytaleqa" / "train.jsonl"):
-        told = sentences(row["text"])
-        answer = f" {normalised(row['answers'][0])} "
-        right = [n for n, text in enumerate(told, 1) if answer in f" {normalised(text)} "]
-        if row["explicit"] and answer.strip() and 0 < len(right) < len(told):
-            texts = [{"title": row["story"], "text": text} for text in told]
-            said = {"question": row["question"], "sentence": row["answers"][0]}
-            cases.append({**said, "sources": texts, "supports": right})
-    out.write_text("".join(json.dumps(case) + "\n" for case in cases), "utf-8")
-    return len(cases)

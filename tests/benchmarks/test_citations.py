@@ -43,6 +43,6 @@ def test_claims_may_cite_texts_of_their_answer_and_of_other_questions(tmp_path: 
         ("It grinds rye.", {1: False}),
         ("Ada Thorne runs the mill.", {0: False, 1: False}),
     ]
-    figures = benchmark_citations(tmp_path, [])
+    figures = benchmark_citations(tmp_path)
     assert figures["rule: precision"] == 0.5
     assert figures["rule: density"] == pytest.approx(2 / 3)

@@ -51,11 +51,6 @@ class Source:
         return self.elements | plain_words(self.title) if self.title else self.elements
 
     @property
-    def titled(self) -> str:
-        """The sentence under the title of its document, as a trained selector reads it."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
-
-    @property
     def days(self) -> frozenset[float]:
         """Numbers of the days that it names, of relative times too, and of the events that it tells."""
         told = frozenset(float(part) for day in self.events for part in (day.year, day.month, day.day))
@@ -151,15 +146,6 @@ class Overlap:
         return math.fsum(self.weights.get(element, 0.0) for element in held.of(numbers))
 
 
-_WORD: Final = re.compile(r"\w+(?:[.,:'’-]\w+)*")
-
-
-def word_elements(text: str) -> list[tuple[int, int, frozenset[Element]]]:
-    """The words of content and numbers of `text`: start, end, and what of each is looked for in sources."""
-    found = ((m.start(), m.end(), plain_words(m[0]) | possible_numbers(m[0])) for m in _WORD.finditer(text))
-    return [(start, end, elements) for start, end, elements in found if elements]
-
-
 MOST_CITED: Final = 5  # As many as a statement may rest on.
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
@@ -182,8 +168,6 @@ class CitingInput:
     alone: bool = False  # Whether it answers by itself, as the short answer does: then it is cited however short it is.
     # Cosine of the sentence with each source; None where no vectors are at hand.
     cosines: Sequence[float] | None = None
-    # Probability that its sources have an element, by a trained extractor; None without one.
-    key: Mapping[Element, float] | None = None
 
     @property
     def citable(self) -> bool:
@@ -217,15 +201,9 @@ class CitingInput:
 
     @cached_property
     def weights(self) -> dict[Element, float]:
-        """Inverse document frequency of each element among the sources, times the probability that they have it."""
+        """Inverse document frequency of each element among the sources."""
         held = (self.sources if isinstance(self.sources, Sources) else Sources(self.sources)).held
-        key = self.key or {}
-        return {e: math.log(1.0 + len(self.sources) / (0.5 + held[e])) * key.get(e, 1.0) for e in self.elements}
-
-    @property
-    def claim(self) -> str:
-        """What a source is to support: the sentence, after its question where it answers by itself."""
-        return f"{self.question} {self.sentence}".strip() if self.alone else self.sentence
+        return {e: math.log(1.0 + len(self.sources) / (0.5 + held[e])) for e in self.elements}
 
     @property
     def quoted(self) -> dict[str, object]:

@@ -16,7 +16,7 @@ from quern.jobs.reasoning.alignment.task import AlignInput, aligned
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing.inputs import citing_inputs
-from quern.jobs.reasoning.citing.task import citing_task
+from quern.jobs.reasoning.citing.task import CITE
 from quern.jobs.reasoning.confidence.judge import features, reason_of
 from quern.jobs.reasoning.entailment.features import features as entailment_features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
@@ -77,7 +77,7 @@ def main() -> None:
         )
         for n, text in enumerate(TEXTS)
     ]
-    answers, cites = answer_task(AnswerSettings()), citing_task()
+    answers = answer_task(AnswerSettings())
     for question in QUESTIONS:
         before = [
             AskedBefore("How tall is the windmill?", "19 metres", [2]),
@@ -85,7 +85,7 @@ def main() -> None:
         ]
         given = AnswerInput(question, evidence, before if " or " in question else ())
         draft = answers.rule(given)
-        cited = [(cites.rule(one).sources, cites.render(one)) for one in citing_inputs(given, draft)]
+        cited = [(CITE.rule(one).sources, CITE.render(one)) for one in citing_inputs(given, draft)]
         print(
             question,
             draft,

@@ -19,7 +19,7 @@ from tests.conftest import CORPUS, ROOT, Quern
 COMMANDS = (
     "build, plan, stage, estimate, ingest, remove, crawl, ask, answer, answers diff, evaluate, convert, export, "
     "evaluate-extraction, recipes, sweep, judge, timeline, train reader, train decomposer, train aligner, "
-    "train reranker, train selector, train extractor, sources, graph, show, settings, audit, verify, rejects, "
+    "train reranker, sources, graph, show, settings, audit, verify, rejects, "
     "report, snapshots list, snapshots show, snapshots rollback, snapshots prune, diff, steps, vacuum"
 ).split(", ")
 

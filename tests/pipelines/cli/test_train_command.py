@@ -72,40 +72,6 @@ def test_what_a_language_model_cannot_be_trained_on_is_told(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("command", ["selector", "extractor"])
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ({}, "line 1 is no sentence with its sources: it has no 'sources'"),
-        ({"sources": [{"text": "Ada steers."}], "supports": [2]}, "there is no source 2"),
-        ({"sources": [{"text": "Ada steers."}]}, "1 sentences with a source that supports them are too few to train a"),
-        ({"sources": [{"text": "Held out: Ada steers."}]}, "1 cases of cases.jsonl leak from the held-out sets"),
-    ],
-)
-@pytest.mark.torch
-def test_what_models_of_citing_cannot_be_trained_on_is_told(
-    command: str, row: dict[str, object], told: str, tmp_path: Path, quern_here: Quern
-) -> None:
-    file, held = tmp_path / "cases.jsonl", tmp_path / "claims.jsonl"
-    file.write_text(json.dumps({"sentence": "Ada steers.", **row}), "utf-8")
-    held.write_text(json.dumps({"question": "Who?", "evidence": ["Held out: Ada steers."]}), "utf-8")
-    done = quern_here("train", command, file, "-o", tmp_path / "out", "--held-out", held)
-    last = done.stderr.strip().splitlines()[-1]
-    assert done.returncode == 2
-    assert one_sentence(last)
-    assert told in last
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("command", ["selector", "extractor"])
-@pytest.mark.skipif(installed("torch"), reason="torch is installed")
-def test_without_torch_no_model_of_citing_is_trained(command: str, labelled: Path, quern_here: Quern) -> None:
-    done = quern_here("train", command, labelled, "-o", labelled.parent / "out")
-    assert done.returncode == 2
-    assert one_sentence(done.stderr)
-    assert "which is not installed: pip install '.[train]'" in done.stderr
-
-
 @pytest.mark.skipif(installed("torch"), reason="torch is installed")
 def test_without_torch_the_extra_is_named_and_pairs_are_still_written(
     labelled: Path, tmp_path: Path, quern_here: Quern

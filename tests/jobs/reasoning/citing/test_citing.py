@@ -12,11 +12,11 @@ from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.citing.inputs import CitingInput, Source, citing_inputs
 from quern.jobs.reasoning.citing.search import repeated_sources
-from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
+from quern.jobs.reasoning.citing.task import CITE, Cited, recited
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED
 
-TASK = citing_task()
+TASK = CITE
 TOWNS = [
     Source("It had 1,200 inhabitants in 2021.", "Skarrow"),
     Source("Skarrow lies on the north coast of the bay.", "Skarrow"),
