@@ -1,9 +1,8 @@
 """Citing, after and apart from answering: which sentences of the evidence a sentence of an answer rests on.
 
 Xinyu AI Search, section 3.6.1: the entities of the sentence (times, places, persons, titles, numbers) are looked for in
-the sources, and the source that shares most is cited; every number of the sentence must stand there; a sentence without
-entities is cited by its cosine with a source, above .6; else there is no citation. Headings, text that ends in a colon
-and sentences of under 10 characters carry none (its released code).
+the sources, and the source that shares most is cited; every number of the sentence must stand there; else there is no
+citation. Headings, text that ends in a colon and sentences of under 10 characters carry none (its released code).
 
 By rule, entities are told by their rarity among the sources rather than by a list of types (`overlap`), and numbers are
 compared by value (`source`). What shares less than half of the weight is no source. Several are cited where only

@@ -166,8 +166,6 @@ class CitingInput:
     rests_on: Sequence[int] = ()  # Numbers of those that the answer was drafted from, as far as that is known.
     question: str = ""  # What was asked; an answer may repeat its words, which these sources then need not have.
     alone: bool = False  # Whether it answers by itself, as the short answer does: then it is cited however short it is.
-    # Cosine of the sentence with each source; None where no vectors are at hand.
-    cosines: Sequence[float] | None = None
 
     @property
     def citable(self) -> bool:

@@ -109,10 +109,6 @@ class _Search:
             return False
         if not self.overlap.weights:
             return set(numbers) <= set(self._given.rests_on)
-        cosines = self._given.cosines
-        # Least cosine of a sentence with a source: Xinyu AI Search, section 3.6.1.
-        if cosines is not None and max(cosines[n - 1] for n in numbers) > 0.6:
-            return True
         counted = {e: weight for e, weight in self.overlap.weights.items() if e not in self._given.dated}
         # Numbers that only follow from the sources' days are borne out too.
         held = self.overlap.titled.of(numbers) | self._given.numbers

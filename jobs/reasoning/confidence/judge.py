@@ -160,8 +160,7 @@ def judged(
         if given.evidence and draft.sentences and 1.0 - probability <= settings.risk:
             judgements.append(Judgement(probability))
         else:
-            reason = reason_of(given)
-            judgements.append(Judgement(probability, reason.code, reason.detail))
+            judgements.append(Judgement(probability, *reason_of(given)))
     return judgements
 
 
@@ -183,27 +182,19 @@ Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
 _WORD: Final = re.compile(r"[\w'’-]+")
 
 
-@dataclass(frozen=True)
-class Reason:
-    """Why there is no answer."""
-
-    code: Code  # `nothing_found`, `other_entity`, `other_time` or `only_related`.
-    detail: str  # What exactly, in a sentence.
-
-
-def reason_of(given: AnswerInput) -> Reason:
-    """Why the evidence may not answer the question."""
+def reason_of(given: AnswerInput) -> tuple[Code, str]:
+    """Why the evidence may not answer the question: a code, and what exactly in a sentence."""
     asked = points(given.question)
     absent = asked.words.difference(*map(words_of, given.evidence))
     if not given.evidence or (asked.words and absent == asked.words):
-        return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
+        return ("nothing_found", "Nothing in the corpus speaks of what is asked.")
     if other := asked.names & absent:
-        return Reason("other_entity", f"What was found does not name {as_asked(given.question, other)}.")
+        return ("other_entity", f"What was found does not name {as_asked(given.question, other)}.")
     if times := [w.text for w in asked.dates if not any(holds(e, w) for e in given.evidence)]:
-        return Reason("other_time", f"What was found is not of {', '.join(times)}.")
+        return ("other_time", f"What was found is not of {', '.join(times)}.")
     if absent:
-        return Reason("only_related", f"What was found says nothing of {as_asked(given.question, absent)}.")
-    return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
+        return ("only_related", f"What was found says nothing of {as_asked(given.question, absent)}.")
+    return ("only_related", "What was found is about the same things, and does not say what is asked.")
 
 
 def as_asked(question: str, stems: frozenset[str]) -> str:

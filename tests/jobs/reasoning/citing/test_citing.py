@@ -16,7 +16,6 @@ from quern.jobs.reasoning.citing.task import CITE, Cited, recited
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED
 
-TASK = CITE
 TOWNS = [
     Source("It had 1,200 inhabitants in 2021.", "Skarrow"),
     Source("Skarrow lies on the north coast of the bay.", "Skarrow"),
@@ -27,7 +26,7 @@ TOWNS = [
 
 
 def cited(sentence: str, *rests_on: int, **more: object) -> list[int]:
-    return TASK.rule(CitingInput(sentence, TOWNS, rests_on, **more)).sources  # type: ignore[arg-type]
+    return CITE.rule(CitingInput(sentence, TOWNS, rests_on, **more)).sources  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_a_number_follows_only_where_it_is_told_as_a_difference(sentence: str, s
         Source("The bridge was built in 2010 and opened to traffic in 2020 by the harbour office."),
         Source("The pier is 68 metres long, its lamps and the jetty are longer than 61 metres."),
     ]
-    assert TASK.rule(CitingInput(sentence, found)).sources == sources
+    assert CITE.rule(CitingInput(sentence, found)).sources == sources
 
 
 def test_what_an_answer_was_drafted_from_stays_if_it_bears_the_sentence_out() -> None:
@@ -91,7 +90,7 @@ def test_a_relative_time_is_that_of_its_publication() -> None:
 )
 def test_headings_and_short_sentences_carry_no_citation(sentence: str) -> None:
     assert cited(sentence, 1) == []
-    assert TASK.check(CitingInput(sentence, TOWNS), Cited(sources=[1])).good == Cited(sources=[])
+    assert CITE.check(CitingInput(sentence, TOWNS), Cited(sources=[1])).good == Cited(sources=[])
 
 
 def test_an_answer_of_one_short_sentence_is_cited_all_the_same() -> None:
@@ -100,26 +99,19 @@ def test_an_answer_of_one_short_sentence_is_cited_all_the_same() -> None:
     assert cited("1,300", 1, alone=True) == []
 
 
-def test_without_shared_words_a_cosine_decides() -> None:
-    near = [0.1, 0.2, 0.1, 0.65, 0.1]
-    sentence = "The town leader inaugurated a building for traders."
-    assert cited(sentence, 4, cosines=near) == [4]
-    assert cited(sentence, 4, cosines=[c - 0.05 for c in near]) == []
-
-
 def test_a_reply_of_a_model_is_held_to_the_numbers_of_its_sources() -> None:
     given = CitingInput("Skarrow had 1,200 inhabitants in 2021.", TOWNS)
-    assert TASK.check(given, Cited(sources=[1, 1])).good == Cited(sources=[1])
-    assert TASK.check(given, Cited(sources=[])).good == Cited(sources=[])
+    assert CITE.check(given, Cited(sources=[1, 1])).good == Cited(sources=[1])
+    assert CITE.check(given, Cited(sources=[])).good == Cited(sources=[])
     for wrong, reason, told in (
         ([3], "number_missing", "1200"),
         ([9], "no_such_source", "9"),
         ([*range(1, 8)], "too_many", "7"),
     ):
-        checked = TASK.check(given, Cited(sources=wrong))
+        checked = CITE.check(given, Cited(sources=wrong))
         assert checked.good is None
         assert (checked.problems[0].reason, told in checked.problems[0].detail) == (reason, True)
-    prompt = TASK.render(given)
+    prompt = CITE.render(given)
     assert "[1] (Skarrow) It had 1,200 inhabitants in 2021." in prompt
     assert "Sentence: Skarrow had 1,200" in prompt
 
@@ -134,10 +126,10 @@ def test_a_draft_rests_on_what_it_cites() -> None:
         ]
     )
     inputs = citing_inputs(given, draft)
-    assert [s.rests_on for s in recited(draft, [TASK.rule(one) for one in inputs]).sentences] == [[1], [1]]
+    assert [s.rests_on for s in recited(draft, [CITE.rule(one) for one in inputs]).sentences] == [[1], [1]]
     # Only as a short answer is so short a sentence cited.
     turned = citing_inputs(given, Draft(sentences=draft.sentences[::-1]))
-    assert [TASK.rule(one).sources for one in turned] == [[1], []]
+    assert [CITE.rule(one).sources for one in turned] == [[1], []]
 
 
 def test_a_time_that_lies_between_two_days_follows_from_them() -> None:
@@ -146,7 +138,7 @@ def test_a_time_that_lies_between_two_days_follows_from_them() -> None:
     )
     for said, cited in (("13 months: 6 June 2023 to 9 July 2024", [1]), ("17 months: 6 June 2023 to 9 July 2024", [])):
         question = "How long after its publication was the paper retracted by the journal?"
-        assert TASK.rule(CitingInput(said, [source], (1,), question, alone=True)).sources == cited
+        assert CITE.rule(CitingInput(said, [source], (1,), question, alone=True)).sources == cited
 
 
 def test_answers_of_people_cite_the_sentences_they_were_written_from() -> None:
@@ -161,10 +153,10 @@ def test_answers_of_people_cite_the_sentences_they_were_written_from() -> None:
         gold, others = row["output"][0]["selected_sentences"], [s for k in range(1, 6) for s in passages[n - k]]
         for sentence in sentences(row["output"][0]["answer"]):
             sources = [*others, *passages[n]]
-            numbers = TASK.rule(CitingInput(sentence, sources)).sources
+            numbers = CITE.rule(CitingInput(sentence, sources)).sources
             asked, found = asked + 1, found + bool(numbers)
             right += bool(numbers) and all(sources[k - 1].text in gold for k in numbers)
-            wrong += bool(TASK.rule(CitingInput(sentence, others)).sources)
+            wrong += bool(CITE.rule(CitingInput(sentence, others)).sources)
     assert found >= 0.9 * asked
     assert right >= 0.96 * found
     assert wrong <= 0.03 * asked
@@ -174,7 +166,7 @@ def test_citing_is_quick() -> None:
     sources = [Source(f"Town {n} had {n * 37} inhabitants in {1900 + n}.", f"Town {n}") for n in range(150)]
     started = time.process_time()
     for n in range(20):
-        assert TASK.rule(CitingInput(f"Town {n} had {n * 37} inhabitants in {1900 + n}.", sources)).sources == [n + 1]
+        assert CITE.rule(CitingInput(f"Town {n} had {n * 37} inhabitants in {1900 + n}.", sources)).sources == [n + 1]
     assert time.process_time() - started < 2
 
 
