@@ -8,6 +8,7 @@ report's; else it is dropped).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,15 +48,11 @@ _FUNCTION: Final = re.compile(
 def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
     """The names in `sentence`, each once, in order; one that is the last word of a longer name as that.
 
-    A single word at the head of the sentence is one where it has its capital elsewhere too.
-
-    Args:
-        sentence: The sentence.
-        others: The other sentences of the chunk.
-        title: Title of the document; may be empty.
+    A single word at the head of the sentence is one where it has its capital elsewhere too: in the other sentences of
+    the chunk, or in the title.
     """
     found: list[str] = []
-    whole = _whole_names(tuple(others), title)
+    whole = whole_names((title, *others))
     for name in names(sentence):
         text, opens = name.text, re.fullmatch(r"\W*", sentence[: name.start])
         if opens and text.isalpha() and not text.isupper():
@@ -73,13 +70,12 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _whole_names(others: tuple[str, ...], title: str) -> dict[str, str]:
-    """Last word to whole name of the names of a chunk, where only one ends in it."""
-    whole: dict[str, set[str]] = {}
-    for text in (title, *others):
-        for name in names(text):
-            if " " in name.text:
-                whole.setdefault(name.text.rsplit(" ", 1)[1], set()).add(name.text)
+def whole_names(texts: tuple[str, ...], leaves_out: re.Pattern[str] | None = None) -> dict[str, str]:
+    """Last word to whole name of the names in title and sentences, where only one ends in it."""
+    whole: defaultdict[str, set[str]] = defaultdict(set)
+    for name in (name.text for text in texts for name in names(text)):
+        if " " in name and not (leaves_out and leaves_out.fullmatch(name)):
+            whole[name.rsplit(" ", 1)[1]].add(name)
     return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
 
 
@@ -172,17 +168,10 @@ def report(
     *,
     lead: bool = False,
 ) -> Report:
-    """The event that a sentence tells, with title and names where none are given.
+    """The event that a sentence tells.
 
-    Args:
-        passage: The chunk.
-        sentence: The sentence.
-        dating: When.
-        title: What happened; empty for the document's title where the sentence leads it and repeats it, else for the
-            sentence's main clause.
-        named: Whom it is about; none for the names in it.
-        title_words: Most words of a title.
-        lead: Whether the sentence is the document's first.
+    Without a `title` it has the document's, where the sentence leads the document and repeats it, else the sentence's
+    main clause in at most `title_words` words; without `named`, the names of the sentence.
     """
     if not title and lead and stands_for(passage.title, sentence.text, title_words):
         title = " ".join(passage.title.split())

@@ -154,11 +154,8 @@ def doc2query(
 ) -> Task[ChunkContext, Pairs]:
     """The task of writing at most `most` pairs of a chunk (the paper's M).
 
-    Args:
-        most: M, the most pairs.
-        near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
-        grounded: Least groundedness (`jobs.queries.grounded`) of an answer that a model wrote.
-        form: The form of the sentences that the rule asks about.
+    The answers that a model writes have a groundedness (`jobs.queries.grounded`) of `grounded` at least. For the other
+    arguments see `written_pairs`.
     """
     steps = _Doc2Query(most, near_identical, grounded, form or SearchForm())
     return Task(

@@ -16,6 +16,7 @@ import shutil
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
@@ -266,15 +267,15 @@ class FoldEntities(TableJob):
         """The entities of `triplets`; `documents` give titles, sites and addresses."""
         triplets = inputs["triplets"]
         names = Names(_told(triplets, _ALIAS_ANYWHERE), _pages(inputs["documents"]))
-        files = _Files(run.work / self.name, -(-triplets.rows // _AT_ONCE))
-        files.write(chain.from_iterable(names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT)))
-        files.write(names.titles())
+        of_documents = (names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT))
+        mentions = chain(chain.from_iterable(of_documents), names.titles())
+        files = _by_key(mentions, run.work / self.name, max(1, -(-triplets.rows // _AT_ONCE)))
         published, computed = self.of_last_night(ENTITIES.name, run), 0
         batches = published.batches(["digest"]) if published else ()
         before = {digest for batch in batches for digest in batch.column(0).to_pylist()}
         with run.writer(ENTITIES) as writer:
-            for mentions in files.read():
-                for known, entity in sorted(folded(mentions).items()):
+            for of_file in files:
+                for known, entity in sorted(folded(of_file).items()):
                     row = _row(known, entity)
                     computed += row["digest"] not in before
                     writer.add(row)
@@ -282,44 +283,33 @@ class FoldEntities(TableJob):
         return Made((made,), Counts(triplets.rows, made.rows, made.rows - computed, computed, 0))
 
 
-class _Files:
-    """Mentions in files, by their keys; those of one key are in one file, in the order in which they were written."""
-
-    def __init__(self, folder: Path, count: int) -> None:
-        """Args: `count` is of files."""
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        self._folder = folder
-        self._files = [pa.OSFile(str(folder / f"{n}.arrow"), "wb") for n in range(max(1, count))]
+def _by_key(mentions: Iterable[Mention], folder: Path, count: int) -> Iterator[Iterator[Mention]]:
+    """The mentions through `count` files, those of one key in one of them, in their order; then the files are gone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    paths = [str(folder / f"{n}.arrow") for n in range(count)]
+    held: list[list[Mention]] = [[] for _ in paths]
+    with ExitStack() as opened:
         options = pa.ipc.IpcWriteOptions(compression="lz4")
-        self._writers = [pa.ipc.new_stream(file, _MENTIONS, options=options) for file in self._files]
+        files = [opened.enter_context(pa.OSFile(path, "wb")) for path in paths]
+        writers = [opened.enter_context(pa.ipc.new_stream(file, _MENTIONS, options=options)) for file in files]
 
-    def write(self, mentions: Iterable[Mention]) -> None:
-        """Add `mentions`."""
-        held: list[list[Mention]] = [[] for _ in self._files]
+        def write(number: int) -> None:
+            columns = [*map(pa.array, zip(*held[number], strict=True), _MENTIONS.types)]
+            writers[number].write_batch(pa.RecordBatch.from_arrays(columns, schema=_MENTIONS))
+            held[number] = []
+
         for one in mentions:
-            number = zlib.crc32(one.key.encode()) % len(held)
+            number = zlib.crc32(one.key.encode()) % count
             held[number].append(one)
             if len(held[number]) == BATCH_ROWS:
-                self._write(number, held[number])
-                held[number] = []
-        for number, rest in enumerate(held):
-            self._write(number, rest)
-
-    def _write(self, number: int, mentions: Sequence[Mention]) -> None:
-        if mentions:
-            columns = [*map(pa.array, zip(*mentions, strict=True), _MENTIONS.types)]
-            self._writers[number].write_batch(pa.RecordBatch.from_arrays(columns, schema=_MENTIONS))
-
-    def read(self) -> Iterator[Iterator[Mention]]:
-        """The mentions of each file; then the files are gone."""
-        for writer, file in zip(self._writers, self._files, strict=True):
-            writer.close()
-            file.close()
-        for number in range(len(self._files)):
-            with pa.OSFile(str(self._folder / f"{number}.arrow")) as file, pa.ipc.open_stream(file) as batches:
-                yield (Mention(*row) for b in batches for row in zip(*(c.to_pylist() for c in b.columns), strict=True))
-        shutil.rmtree(self._folder)
+                write(number)
+        for number in (n for n, rest in enumerate(held) if rest):
+            write(number)
+    for path in paths:
+        with pa.OSFile(path) as file, pa.ipc.open_stream(file) as batches:
+            yield (Mention(*row) for b in batches for row in zip(*(c.to_pylist() for c in b.columns), strict=True))
+    shutil.rmtree(folder)
 
 
 def _told(triplets: Stage, relations: str = "") -> Iterator[Told]:

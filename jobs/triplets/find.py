@@ -6,7 +6,6 @@ By rule (`.rule`), or by a model.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.core.contract import Outcome, outcome
+from quern.jobs.events.rule import whole_names
 from quern.jobs.tasks.prompts import quoted
 from quern.jobs.tasks.table import TaskJob
 from quern.jobs.tasks.task import Checked, Problem, Task
@@ -164,11 +164,8 @@ class NamesOf:
     def name(self, part: str, *, heads: bool) -> str | None:
         """The name that `part` is, without its article; a family name alone as the whole name, where there is one.
 
-        A Chinese name is one that heads a sentence, and that the title or another place of the chunk has too.
-
-        Args:
-            part: Subject or object of a statement.
-            heads: It begins its sentence, where every word has a capital.
+        Where it `heads` its sentence, its capital says nothing. A Chinese name is one that heads a sentence, and that
+        the title or another place of the chunk has too.
         """
         text, title = self.passage.text, self.passage.title
         if re.search(f"[{HAN}]", part):
@@ -186,13 +183,7 @@ class NamesOf:
 
     @cached_property
     def _whole(self) -> dict[str, str]:
-        """Last word to whole name of the names of the chunk, where only one ends in it."""
-        whole: defaultdict[str, set[str]] = defaultdict(set)
-        for text in (self.passage.title, *(span.of(self.passage.text) for span in self.passage.sentences)):
-            for name in names(text):
-                if " " in name.text and not re.fullmatch(_TITLE, name.text):
-                    whole[name.text.rsplit(" ", 1)[1]].add(name.text)
-        return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
+        return whole_names((self.passage.title, *(s.of(self.passage.text) for s in self.passage.sentences)), _TITLE)
 
 
 @dataclass(frozen=True)

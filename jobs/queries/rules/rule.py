@@ -61,13 +61,8 @@ def written_pairs(
 ) -> list[Draft]:
     """At most `most` pairs of a chunk, in reading order; empty if it has no words.
 
-    Args:
-        text: The chunk.
-        title: Title of its document.
-        published_at: When the document was published.
-        most: M, the most pairs.
-        near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
-        form: The form of the sentences that are asked about; answers are quoted as they stand.
+    Of two pairs whose words have a Jaccard similarity of `near_identical` the later is left out. Sentences are asked
+    about in `form`; answers are quoted as they stand.
     """
     # Of units that nearly repeat each other the first is asked about; the share is of words that two have in common.
     known: list[frozenset[str]] = []
@@ -101,19 +96,7 @@ def written_pairs(
 
 
 class _Writer:
-    """Questions about the units of one chunk.
-
-    Attributes:
-        text: The chunk.
-        topic: What its document is about, in the form in which sentences are asked about; may be empty.
-        units: Its units.
-        said: Each unit in that form; answers are quoted as they stand.
-        words: Words of each unit.
-        language: Language of the questions.
-        day: Day of publication in that language; may be empty.
-        speakers: Who speaks, in order of their names.
-        topics: Words that say what the chunk is about, the most frequent first; of English alone.
-    """
+    """Questions about the units of one chunk."""
 
     def __init__(
         self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm

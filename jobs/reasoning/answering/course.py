@@ -11,13 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from quern.jobs.reasoning.answering.inputs import (
-    AnswerInput,
-    ReportedEvent,
-    asks_course,
-    asks_events,
-    without_times,
-)
+from quern.jobs.reasoning.answering.draft import Statement, statement
+from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent, asks_course, asks_events, without_times
 from quern.jobs.reasoning.answering.lines import ranked
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.dates import dates
@@ -111,15 +106,7 @@ def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
     return None if first is None and last is None else (first, last)
 
 
-@dataclass(frozen=True)
-class Stage:
-    """An event as an answer tells it, and the number of the sentence that it rests on."""
-
-    text: str
-    number: int
-
-
-def stages(given: AnswerInput) -> list[Stage]:
+def stages(given: AnswerInput) -> list[Statement]:
     """The answer to a question for the course of events: those that fit best, in the order of time; else none.
 
     A question what happened is answered so where it names a time or an event before or after which that was, or where
@@ -154,14 +141,14 @@ def stages(given: AnswerInput) -> list[Stage]:
     return [_stage(given, told) for told in sorted(best, key=lambda told: told.place)] if len(best) >= _FEWEST else []
 
 
-def _stage(given: AnswerInput, told: ToldEvent) -> Stage:
+def _stage(given: AnswerInput, told: ToldEvent) -> Statement:
     sentence, event = _sentence(given, told.number).lstrip("•-–*· "), told.event
     chinese = re.search(f"[{HAN}]", sentence) is not None
     when = date_words(event.timex, event.from_day, event.to_day, chinese=chinese)
     short = len(sentence.split()) <= _MOST_WORDS or not content_words(event.title) <= content_words(sentence)
     text = (sentence if short else event.title).rstrip(" ;,；，")
     end = "" if text.endswith(_ENDS) else "。" if chinese else "."
-    return Stage(f"{when}{'：' if chinese else ': '}{text}{end}", told.number)
+    return statement(f"{when}{'：' if chinese else ': '}{text}{end}", [told.number])
 
 
 def _events(given: AnswerInput) -> list[ToldEvent]:

@@ -29,12 +29,7 @@ def sources(given: AnswerInput, likely: Sequence[Line], text: str) -> list[int]:
     """The numbers of the likeliest lines that support a written sentence, at most `_MOST_SOURCES`; empty if none do.
 
     They have all its numbers and names, and half of its other words. What only says yes or no rests on the likeliest
-    line.
-
-    Args:
-        given: The question and its evidence.
-        likely: Lines that may answer, likeliest first; the other lines of the evidence come after them.
-        text: The sentence.
+    line. The lines of the evidence that are not among the `likely` come after these.
     """
     first = {line.number for line in likely}
     lines = [*likely, *(line for line in ranked(given) if line.number not in first)]

@@ -33,14 +33,9 @@ _MOST_ITEMS: Final = 12
 
 
 def answered(given: AnswerInput, most: int) -> Draft:
-    """The answer to a question from its evidence; empty where there is none.
-
-    Args:
-        given: Question, evidence and the answers to its parts.
-        most: Most lines behind the short answer.
-    """
+    """The answer to a question from its evidence, at most `most` lines behind the short one; empty if there is none."""
     if course := stages(given):
-        return Draft(sentences=[statement(stage.text, [stage.number]) for stage in course])
+        return Draft(sentences=course)
     likely = latest(given, candidates(given))
     if not likely:
         return Draft(sentences=[])
@@ -115,13 +110,9 @@ def _draft(short: str, rests_on: Sequence[Candidate], likely: Sequence[Candidate
 
 
 def near(numbers: Sequence[int], likely: Sequence[Candidate], most: int, short: str) -> list[Statement]:
-    """The lines of these numbers, then those that are nearly as likely as the best: what carries an answer.
+    """At most `most` lines that carry an answer: those that it rests on, then those nearly as likely as the best.
 
-    Args:
-        numbers: Of the lines that the answer rests on.
-        likely: The lines that may answer, likeliest first.
-        most: Lines at most.
-        short: The short answer, which no line repeats.
+    None repeats the `short` answer; `likely` are the lines that may answer, likeliest first.
     """
     first = [c for n in numbers for c in likely if c.line.number == n]
     others = [c for c in likely if c.score >= likely[0].score - _FAR]

@@ -74,12 +74,12 @@ class _Search:
     def missing(self, numbers: Iterable[int]) -> frozenset[float]:
         """The numbers of the sentence that stand in none of these sources and follow from no others that do."""
         given, named, own = self._given, list(numbers), self.overlap.own
-        missing = given.numbers.difference(*(own[n] for n in named), *given.times)
+        missing = given.numbers.difference(*map(own, named), *given.times)
         if missing:
             missing -= derived_numbers(given.sentence, missing, given.numbers - missing)
-        late = [time for time in given.times if not any(time <= own[n] for n in named)]
+        late = [time for time in given.times if not any(time <= own(n) for n in named)]
         if late:
-            days = [own[n] | given.sources[n - 1].days for n in named]
+            days = [own(n) | given.sources[n - 1].days for n in named]
             missing = missing.union(*(time for time in late if not any(time <= known for known in days)))
         return missing
 
@@ -111,7 +111,7 @@ class _Search:
             return set(numbers) <= set(self._given.rests_on)
         counted = {e: weight for e, weight in self.overlap.weights.items() if e not in self._given.dated}
         # Numbers that only follow from the sources' days are borne out too.
-        held = self.overlap.titled.of(numbers) | self._given.numbers
+        held = self.overlap.known(numbers) | self._given.numbers
         return math.fsum(counted.get(e, 0.0) for e in held) >= _LEAST_SUPPORT * math.fsum(counted.values())
 
     def _next(self, chosen: Sequence[int], candidates: Sequence[int], *, numbers: bool) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -61,35 +60,32 @@ def scored(seen: Features) -> float:
     return round(probability / 2 if contradicted(seen) else probability, 4)
 
 
-@dataclass(frozen=True)
-class _Entailment:
-    """Rule and check of the task; a class of its own, so that workers can be sent it."""
+def entailment(given: EntailmentInput) -> Entailment:
+    """The least that the model says of a part, halved where something contradicts it; a quotation is entailed."""
+    if not given.passages or not content_words(given.plain):
+        return Entailment(score=0.0, entailed=False)
+    score = min(1.0 if part.verbatim else scored(features(part)) for part in given.parts)
+    return Entailment(score=score, entailed=bool(given.read) and score >= VERDICT)
 
-    def rule(self, given: EntailmentInput) -> Entailment:
-        """The least that the model says of a part, halved where something contradicts it; a quotation is entailed."""
-        if not given.passages or not content_words(given.plain):
-            return Entailment(score=0.0, entailed=False)
-        score = min(1.0 if part.verbatim else scored(features(part)) for part in given.parts)
-        return Entailment(score=score, entailed=bool(given.read) and score >= VERDICT)
 
-    def check(self, given: EntailmentInput, output: Entailment) -> Checked[Entailment]:
-        """A verdict that agrees with its score; of texts that are not at hand only the rule judges."""
-        if not given.read:
-            return Checked(self.rule(given))
-        if output.entailed != (output.score >= VERDICT):
-            said = f"entailed is {str(output.entailed).lower()}, and the score {output.score:g}"
-            return Checked(None, (Problem("inconsistent", f"{said}; from {VERDICT} on a statement is entailed"),))
-        return Checked(output)
+def _check(given: EntailmentInput, output: Entailment) -> Checked[Entailment]:
+    """A verdict that agrees with its score; of texts that are not at hand only the rule judges."""
+    if not given.read:
+        return Checked(entailment(given))
+    if output.entailed != (output.score >= VERDICT):
+        stated = f"entailed is {str(output.entailed).lower()}, and the score {output.score:g}"
+        return Checked(None, (Problem("inconsistent", f"{stated}; from {VERDICT} on a statement is entailed"),))
+    return Checked(output)
 
-    def weighed(self, _: Entailment, yes: float) -> Entailment:
-        """The verdict of a model that tells how probable `yes` is."""
-        return Entailment(score=yes, entailed=yes >= VERDICT)
+
+def _weighed(_: Entailment, yes: float) -> Entailment:
+    """The verdict of a model that tells how probable `yes` is."""
+    return Entailment(score=yes, entailed=yes >= VERDICT)
 
 
 def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
-    does = _Entailment()
-    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check, weigh=("entailed", does.weighed))
+    return Task("entail", 2, PROMPT, Entailment, entailment, _check, weigh=("entailed", _weighed))
 
 
 FILE: Final = Path(__file__).with_name("model.json")

@@ -87,12 +87,9 @@ class Plan:
         ]
 
     def filled(self, number: int, answers: Mapping[int, str]) -> str:
-        """Sub-question `number` with the answers of its parents in the place of their references.
+        """Sub-question `number`, counted from 1, with its parents' short answers in the place of their references.
 
-        Args:
-            number: Counted from 1.
-            answers: Short answers by number. Where one is missing or empty, or longer than a name or a value can be,
-                the words that it stands for are put back.
+        Where one is missing or empty, or longer than a name or a value can be, the words it stands for are put back.
         """
         sub = self.sub_questions[number - 1]
 

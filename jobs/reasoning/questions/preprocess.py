@@ -36,12 +36,7 @@ class Fault:
 
 
 def fault_of(question: str, max_characters: int) -> Fault | None:
-    """What keeps `question` from being answered; None where nothing does.
-
-    Args:
-        question: The text of the question as it came.
-        max_characters: `question.max_characters`.
-    """
+    """What keeps a question as it came from being answered; None where nothing does."""
     text = question.strip().strip("\ufeff\u200b").strip()
     if not text:
         return Fault("empty", "the question is blank")
@@ -76,7 +71,7 @@ def understood(
     """What each of the questions is understood to be, in their order.
 
     Args:
-        reasoner: What carries out the tasks: rules, or a model.
+        reasoner: Carries out the tasks.
         questions: Questions without fault (`fault_of`).
         has_word: Whether the corpus has a word, in lower case: what a model adds must be words of it.
         settings: Which categories are refused, and whether questions are rewritten.
