@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from quern.jobs.communities.quotes import marginal, quote
-from quern.jobs.communities.tasks import Notes, Point, Quote, QuotesInput, note_task, overview_task, summary_task
+from quern.jobs.communities.tasks import Notes, Point, Quote, QuotesInput, note_task, summary_task
 
 QUOTES = (
     Quote("The ferry Lady Orrin sailed again on 8 May 2024.", "Ferry", datetime(2024, 5, 9)),
@@ -39,13 +39,6 @@ def test_of_a_reply_statements_stay_that_name_their_sentences_and_nothing_that_t
     (problem,) = task.check(GIVEN, statements(wrong[2])).problems
     assert problem.reason == "no_such_sentence"
     assert task.check(GIVEN, statements()).good == statements(), "a part may bear nothing on the question"
-
-
-def test_a_model_is_asked_for_the_numbers_that_a_statement_rests_on() -> None:
-    for task in (summary_task(3), note_task(3), overview_task(3)):
-        point = task.schema()["$defs"]["Point"]
-        assert point["required"] == ["text", "rests_on"], task.name
-        assert task.schema()["properties"]["sentences"]["maxItems"] == 24
 
 
 def test_what_a_page_says_ends_no_quotation_in_a_prompt() -> None:

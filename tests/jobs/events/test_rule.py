@@ -26,14 +26,11 @@ def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]
     [
         ("The ferry struck a dredger in thick fog.", "past"),
         ("The council has approved a budget of nine million.", "past"),
-        ("The hall was opened by the mayor.", "past"),
         ("The new bridge will open in June.", "plan"),
         ("The bell was made of bronze and was heavy.", "past"),
         ("A ferry is a ship that carries people over water.", None),
         ("Did the ferry strike a dredger?", None),
-        ("The strait is often covered in fog.", None),
         ("The new wheel is made of larch.", None),
-        ("Report of the harbour master on fog", None),
         ("2 March 2024, 5 March 2024, 8 May 2024.", None),
         ("消防救援支队于4时10分将明火扑灭。", "past"),
         ("The inquiry, led by Professor Baal, found that rows had been doubled.", "past"),
@@ -80,10 +77,7 @@ def test_a_sentence_that_only_points_back_is_no_event_but_where_the_page_is_name
 @pytest.mark.parametrize(
     ("text", "dated"),
     [
-        (
-            "The ribbon was cut by Al Ark, 91, who as a boy crossed on a ferry that ran until 1949.",
-            "2024-03-05",
-        ),
+        ("The ribbon was cut by Al Ark, 91, who as a boy crossed on a ferry that ran until 1949.", "2024-03-05"),
         ("The boiler of the bath, installed in 1979, had failed on 2 March 2024.", "2024-03-02"),
         ("The mayor, who was born in 1949, opened the hall on 2 March 2024.", "2024-03-02"),
         ("The outer half of the quay has been closed to vehicles since 2 March.", "2024-03-02"),
@@ -130,26 +124,13 @@ def test_what_a_model_says_is_held_to_the_sentences_and_the_dates_of_the_passage
     def event(sentence: int, day: str, title: str = "The ferry strikes a dredger") -> ChunkEvent:
         return ChunkEvent(sentence=sentence, date=day, title=title, entities=["ferry"])
 
-    said = ChunkEvents(
-        events=[event(1, "2024-03-02"), event(9, ""), event(2, "2024-03-09"), event(2, ""), event(2, "", "x " * 30)]
-    )
-    checked = task.check(given, ChunkEvents(events=said.events[:4]))
+    # What a small model repeats comes once.
+    twice = [event(1, "2024-03-02"), event(1, "2024-03-02", "The ferry  strikes a dredger")]
+    wrong = [event(9, ""), event(2, "2024-03-09"), event(2, "", "x " * 30)]
+    checked = event_task(9, 20).check(given, ChunkEvents(events=[*twice, event(2, ""), *wrong]))
     assert checked.good is not None
-    assert [(e.sentence, e.date, e.date_from) for e in checked.good.events] == [
-        (1, "2024-03-02", "text"),
-        (2, "2024-03-05", "document"),
-    ]
-    assert [p.reason for p in checked.problems] == ["no_such_sentence", "no_such_date"]
-    assert [p.reason for p in task.check(given, ChunkEvents(events=said.events[4:])).problems] == ["long_title"]
+    dated = [(e.sentence, e.date, e.date_from) for e in checked.good.events]
+    assert dated == [(1, "2024-03-02", "text"), (2, "2024-03-05", "document")]
+    assert [p.reason for p in checked.problems] == ["no_such_sentence", "no_such_date", "long_title"]
     assert task.check(given, ChunkEvents(events=[])).good == ChunkEvents(events=[])
     assert task.configuration(GeneratorSettings())["generator"] == "rules"
-
-
-def test_an_event_that_a_model_repeats_comes_once() -> None:
-    given = EventInput(Passage("The bridge opened on 2 March 2024 and closed on 5 March 2024.", "", DAY, 0))
-    opened = ChunkEvent(sentence=1, date="2024-03-02", title="Bridge opened", entities=[])
-    closed = opened.model_copy(update={"date": "2024-03-05", "title": "Bridge closed"})
-    again = opened.model_copy(update={"title": "Bridge  opened", "entities": ["bridge"]})
-    checked = event_task(4, 20).check(given, ChunkEvents(events=[opened, closed, again]))
-    assert checked.good is not None
-    assert [event.title for event in checked.good.events] == ["Bridge opened", "Bridge closed"]

@@ -27,41 +27,21 @@ PROSE = """Glisson was born in Jackson County, Florida. He was elected to the St
 lower taxes. The old law was repealed by Governor Reubin Askew. He has three grown daughters."""
 CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，全书直到1596年才出版。"
 
-LINES = st.lists(
-    st.sampled_from(
-        [
-            "Anna: I like tea!",
-            "Bob: Why?",
-            "Time: 10:00",
-            "Price: 5 euros",
-            "a | b | c",
-            "The cat sat on the mat. It was happy in 1990.",
-            "- Buy milk",
-            "Steps:",
-            "他说好。",
-            "Où est la gare du Nord ? Je ne sais pas.",
-            "...",
-            "",
-            "In 1990, it was built by John Smith.",
-            "You can win because you try.",
-            "🎉🎉",
-            "No",
-            "x" * 50,
-        ]
-    ),
-    max_size=30,
-).map("\n".join)
+LINE = (
+    """Anna: I like tea!/Bob: Why?/Time: 10:00/Price: 5 euros/a | b | c/- Buy milk/Steps:/他说好。/...//🎉🎉/No/\
+The cat sat on the mat. It was happy in 1990./Où est la gare du Nord ? Je ne sais pas./\
+In 1990, it was built by John Smith./You can win because you try./"""
+    + "x" * 50
+)
+LINES = st.lists(st.sampled_from(LINE.split("/")), max_size=30).map("\n".join)
 
 
-def pairs(
-    text: str, title: str | None = None, most: int = 20, published_at: datetime | None = None
-) -> list[tuple[str, str]]:
-    made = doc2query(most).rule(ChunkContext(text, title, published_at))
-    return [(p.question, p.answer) for p in made.pairs]
+def pairs(text: str, title: str | None = None, most: int = 20, day: datetime | None = None) -> list[tuple[str, str]]:
+    return [(p.question, p.answer) for p in doc2query(most).rule(ChunkContext(text, title, day)).pairs]
 
 
-def questions(text: str, title: str | None = None) -> list[str]:
-    return [q for q, _ in pairs(text, title)]
+def questions(text: str, title: str | None = None, day: datetime | None = None) -> list[str]:
+    return [q for q, _ in pairs(text, title, day=day)]
 
 
 @given(st.one_of(LINES, st.text(max_size=300)), st.sampled_from([None, "", "Tea (drink)", "茶"]), st.integers(1, 20))
@@ -104,11 +84,9 @@ ELECTED = "Glisson was elected to the State Senate in 1973 because he promised l
         ("Population: 35,918,900 (2020)", "Uganda", ["What is the population of Uganda?"]),
         (TABLE, "Europe", ["What are the Capital, Area of Norway (Europe)?"]),
         # In other languages: the title and the words that the sentence begins with.
-        (
-            "Der Zug nach München fährt um acht Uhr vom Gleis drei ab.",
-            "Fahrplan",
-            ["Fahrplan: Der Zug nach München fährt um acht Uhr…?"],
-        ),
+        ("Der Zug nach Ulm fährt um acht vom Gleis drei.", "Plan", ["Plan: Der Zug nach Ulm fährt um acht vom…?"]),
+        # A pronoun does not say whom a question is about.
+        ("She was born in Leeds in 1815.", "Ada Byron", ["What is said about Ada Byron and Leeds?"]),
     ],
 )
 def test_a_unit_is_asked_for_its_constituents_in_its_language(
@@ -117,11 +95,6 @@ def test_a_unit_is_asked_for_its_constituents_in_its_language(
     asked = questions(text, title)
     assert set(expected) <= set(asked)
     assert len({question[-1] for question in asked}) == 1
-
-
-def test_a_sentence_that_begins_with_a_pronoun_is_asked_about_by_its_document() -> None:
-    asked = questions("She was born in Leeds in 1815.", "Ada Byron")
-    assert asked == ["What is said about Ada Byron and Leeds?"]
 
 
 def test_a_dialogue_is_asked_with_the_names_of_who_speaks_and_who_is_spoken_to() -> None:
@@ -141,35 +114,28 @@ def test_a_chinese_numeral_is_asked_about_as_a_number_and_quoted_as_it_stands() 
 
 
 def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() -> None:
-    schema = pa.schema(
-        [
-            *((name, pa.string()) for name in ("chunk_id", "text", "title")),
-            *(("published_at", TIMESTAMP), ("utc_offset", pa.int32())),
-        ]
-    )
-    rows = [["a-0", PROSE, "James Glisson"], ["b-0", "... !!", None], ["c-0", CHAT, None]]
-    batch = pa.RecordBatch.from_pylist([dict(zip(schema.names, r, strict=False)) for r in rows], schema=schema)
+    columns = {"chunk_id": ["a-0", "b-0", "c-0"], "text": [PROSE, "... !!", CHAT], "title": ["Glisson", None, None]}
+    times = {"published_at": pa.nulls(3, TIMESTAMP), "utc_offset": pa.nulls(3, pa.int32())}
+    batch = pa.RecordBatch.from_pydict(columns | times)
     job = Doc2Query(Doc2QuerySettings(pairs=5))
     made = job.apply(batch)
     assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer"]
-    assert [r.reason for r in made.rejects] == ["no_pairs"]
-    assert made.rejects[0].row == 1
+    assert [(r.reason, r.row) for r in made.rejects] == [("no_pairs", 1)]
     assert set(made.parents.tolist()) == {0, 2}
-    ids = made.rows.column("query_id").to_pylist()
-    assert [i for i in ids if i.startswith("a")] == [f"a-0-{m}" for m in range(5)]
+    assert made.rows.column("query_id").to_pylist()[:5] == [f"a-0-{m}" for m in range(5)]
     assert job.fingerprint() != Doc2Query(Doc2QuerySettings(pairs=6)).fingerprint()
 
 
 def test_chinese_dialogues_are_asked_with_speaker_and_date() -> None:
     chat = "王芳：你好，明天几点见面？\n李强：三点吧。如果下雨，我们去图书馆。"
-    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 1, 5, tzinfo=UTC))]
+    asked = questions(chat, day=datetime(2026, 1, 5, tzinfo=UTC))
     assert "2026年1月5日王芳对李强说了什么？" in asked
     assert any(q.startswith("王芳问“你好，明天几点见面？”，李强怎么回答") for q in asked)
 
 
 def test_a_dialogue_has_one_question_about_the_whole_with_speakers_and_date() -> None:
     chat = "Ann: The boat leaks again!\nBob: My boat never leaks.\nAnn: Then sell me your boat."
-    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
+    asked = questions(chat, day=datetime(2026, 2, 27, tzinfo=UTC))
     assert asked.count("What do Ann and Bob talk about on 27 February 2026: boat, leaks?") == 1
 
 
@@ -178,10 +144,6 @@ def test_no_two_pairs_are_near_identical(text: str, near: float) -> None:
     made = [set(WORD.findall(f"{w.question} {w.answer}".lower())) for w in written_pairs(text, "Tea", None, 20, near)]
     for n, one in enumerate(made):
         assert all(len(one & other) < near * len(one | other) for other in made[:n])
-
-
-def test_the_prompt_asks_for_as_many_pairs() -> None:
-    assert "up to 7 pairs" in doc2query(7).render(ChunkContext("A passage.", None, None))
 
 
 @pytest.mark.parametrize(

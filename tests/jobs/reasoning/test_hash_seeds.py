@@ -37,7 +37,7 @@ ABOUT = (
     "the church of Tarn Hill",
     "Elm Cross",
     "the harbour office",
-    "the repair of the mill in 1811",
+    "the repair in 1811",
 )
 FORMS = (
     "Who built {}?",
@@ -56,45 +56,26 @@ QUESTIONS = (
 )
 
 
-def aligned_and_entailed(question: str, evidence: list[Evidence]) -> object:
-    """What of the question the chunks match, and the signals of whether they entail it."""
-    found = parsed(question)
-    passages = [Passage(e.text, e.title or "") for e in evidence]
-    return [aligned(AlignInput(found, e)) for e in evidence], [
-        *map(repr, entailment_features(EntailmentInput(question, passages)))
-    ]
-
-
 def main() -> None:
     """Print a line for each question."""
+    day = datetime(2024, 5, 6, tzinfo=UTC)
     evidence = [
-        Evidence(
-            text,
-            f"Page {n} of Tarn Hill",
-            ["Who built it? Josef Arndt"],
-            [0.3 + n / 10],
-            datetime(2024, 5, 6, tzinfo=UTC),
-        )
+        Evidence(text, f"Page {n} of Tarn Hill", ["Who built it? Josef Arndt"], [0.3 + n / 10], day)
         for n, text in enumerate(TEXTS)
     ]
-    answers = answer_task(AnswerSettings())
+    passages = [Passage(e.text, e.title or "") for e in evidence]
+    before = [
+        AskedBefore("How tall is the windmill?", "19 metres", [2]),
+        AskedBefore("How tall is the church?", "31 metres"),
+    ]
     for question in QUESTIONS:
-        before = [
-            AskedBefore("How tall is the windmill?", "19 metres", [2]),
-            AskedBefore("How tall is the church?", "31 metres"),
-        ]
         given = AnswerInput(question, evidence, before if " or " in question else ())
-        draft = answers.rule(given)
+        draft = answer_task(AnswerSettings()).rule(given)
         cited = [(CITE.rule(one).sources, CITE.render(one)) for one in citing_inputs(given, draft)]
-        print(
-            question,
-            draft,
-            cited,
-            [*map(repr, features(given))],
-            reason_of(given),
-            decomposition(QuestionInput(question)),
-            aligned_and_entailed(question, evidence),
-        )
+        signals = [*features(given), *entailment_features(EntailmentInput(question, passages))]
+        aligned_with = [aligned(AlignInput(parsed(question), e)) for e in evidence]
+        parts = decomposition(QuestionInput(question))
+        print(question, draft, cited, [*map(repr, signals)], reason_of(given), parts, aligned_with)
 
 
 def test_answers_citations_and_signals_are_the_same_under_each_seed() -> None:

@@ -37,7 +37,6 @@ def _said(alignment: Alignment, text: str = PAGE) -> list[str]:
     [
         (COST, ["crowns", "new mole", "Port Maren", "cost"]),
         ("Who found Ann Lee's boat?", ["found", "Ann Lee's", "boat"]),
-        ("tides", ["tides"]),
         ("is it", []),
         ("马伦港的新防波堤花了多少克朗？", ["马伦港", "新防波堤花", "克朗"]),
     ],
@@ -65,7 +64,7 @@ def test_a_chunk_that_says_all_of_a_question_in_one_place_is_fully_aligned() -> 
 
 def test_what_a_chunk_lacks_or_says_far_away_is_no_match() -> None:
     assert _aligned("How many crowns did the old lighthouse at Port Maren cost?").label == "partial"
-    assert _aligned("Who sang at the opera?", "Trams run to the harbour.").label == "none"
+    assert _aligned("Who sang at the opera?").label == "none"
     apart = f"The new mole is long. {'It rains. ' * 60}Bread cost 3 crowns at Port Maren."
     assert _said(_aligned(COST, apart), apart) == ["crowns", "Port Maren", "cost"]
 

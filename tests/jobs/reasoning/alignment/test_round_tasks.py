@@ -61,13 +61,9 @@ def test_chunks_answer_where_one_of_them_matches_all_in_one_place() -> None:
     assert not said.answers, "a model that has nothing before it verifies nothing"
 
 
-def test_a_chunk_that_matches_most_is_itself_looked_for_with_the_question() -> None:
-    found = compensation("In Port Maren rain fell. The new mole at Port Maren cost much.")
-    assert found.question == QUESTION
-    assert found.passage == "The new mole at Port Maren cost much."
-
-
-def test_for_a_chunk_that_matches_little_the_rule_asks_nothing_new() -> None:
+def test_a_chunk_that_matches_most_is_itself_looked_for_with_the_question_and_one_that_does_not_adds_nothing() -> None:
+    most = compensation("In Port Maren rain fell. The new mole at Port Maren cost much.")
+    assert (most.question, most.passage) == (QUESTION, "The new mole at Port Maren cost much.")
     assert compensation("The mayor cost us the election.").query == QUESTION
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
-from quern.jobs.reasoning.confidence.judge import Judgement, features, fitted, judged
+from quern.jobs.reasoning.confidence.judge import Features, Judgement, features, fitted, judged
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
@@ -19,13 +19,6 @@ def judge(question: str, *similarities: float, draft: Draft = DRAFT, risk: float
     settings = AnswerSettings() if risk is None else AnswerSettings(risk=risk)
     (judgement,) = judged([AnswerInput(question, found)], [draft], settings)
     return judgement
-
-
-def test_what_the_evidence_says_is_likelier_answered_than_what_it_only_touches() -> None:
-    said = judge("How many people were hurt on the ferry Lady Orrin?", 0.9)
-    touched = judge("Which insurer paid the people of the Lady Orrin, and how much?", 0.6)
-    assert said.reason is None
-    assert touched.probability < said.probability
 
 
 @pytest.mark.parametrize(
@@ -60,24 +53,22 @@ def test_a_whole_question_is_answered_where_all_its_parts_are(parts: tuple[float
     assert part.refused
 
 
+def seen_in(question: str, text: str, site: str = "") -> Features:
+    return features(AnswerInput(question, [Evidence(text, None, [], [], site=site)]))
+
+
 def test_a_page_of_a_towns_site_need_not_name_the_town() -> None:
-    text = "In the streets stand 4,120 trees."
-    of_site, of_none = (
-        features(AnswerInput("How many trees stand in Port Averil?", [Evidence(text, None, [], [], site=site)]))
-        for site in ("averil-council.example", "")
-    )
-    assert of_site.names > of_none.names
+    question, text = "How many trees stand in Port Averil?", "In the streets stand 4,120 trees."
+    assert seen_in(question, text, "averil-council.example").names > seen_in(question, text).names
 
 
 def test_a_number_of_the_question_that_stands_nowhere_is_missed() -> None:
-    evidence = [Evidence("Room 374 has twelve seats.", None, [], [])]
-    present, absent = (features(AnswerInput(f"How many seats has room {n}?", evidence)) for n in (374, 372))
+    present, absent = (seen_in(f"How many seats has room {n}?", "Room 374 has twelve seats.") for n in (374, 372))
     assert (present.numbers, absent.numbers) == (1.0, 0.0)
 
 
 def test_what_was_not_read_has_no_signal_of_the_reader_and_a_probability_all_the_same() -> None:
-    unread = AnswerInput("How many were hurt?", [Evidence(TEXT, None, [], [])])
-    seen = features(unread)
+    seen = seen_in("How many were hurt?", TEXT)
     assert math.isnan(seen.any)
     assert seen.unread == 1.0
     assert 0.0 < fitted().probability(seen) < 1.0

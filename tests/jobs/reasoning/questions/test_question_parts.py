@@ -32,10 +32,7 @@ def texts(question: str) -> list[str]:
             "Which costs more, a day pass or a night ticket?",
             ["Which costs more: a day pass?", "Which costs more: a night ticket?"],
         ),
-        (
-            "Was the fee higher in 2023 than in 2024?",
-            ["Was the fee higher in 2023?", "Was the fee higher in 2024?"],
-        ),
+        ("Was the fee higher in 2023 than in 2024?", ["Was the fee higher in 2023?", "Was the fee higher in 2024?"]),
         (
             "Did the library open before the old museum closed?",
             ["When: Did the library open?", "When: the old museum closed?"],
@@ -53,7 +50,6 @@ def test_explicit_parts_are_asked_alone(question: str, expected: list[str]) -> N
         "What are the terms and conditions?",
         "Is it more than 30 days?",
         "How do I pay for parking and charging?",
-        "Why?",
         "",
         "谁建造了磨坊？",
         "Does #1 cost more than #2?",
@@ -135,18 +131,10 @@ def test_hostile_questions_are_read_in_no_time() -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        (
-            "Did Mara order the pylons before Tomas closed the ferry?",
-            ["Did Mara order the pylons", "Tomas closed the ferry"],
-        ),
-        (
-            "Were there ten days between Mara ordering the pylons and Tomas closing the ferry?",
-            ["Mara ordering the pylons", "Tomas closing the ferry"],
-        ),
-        ("Who built the mill, and when was the weir raised?", ["Who built the mill", "when was the weir raised"]),
+        ("Did Mara order pylons before Tomas closed the ferry?", ["Did Mara order pylons", "Tomas closed the ferry"]),
+        ("How long between Mara ordering pylons and Tomas closing it?", ["Mara ordering pylons", "Tomas closing it"]),
         ("玛拉订购塔架之后，托马斯关闭了渡口吗？", ["玛拉订购塔架", "托马斯关闭了渡口吗"]),
         ("Who mended the bridge after 1990?", []),
-        ("Who built the mill?", []),
         ("", []),
     ],
 )
