@@ -184,7 +184,7 @@ class _Check:
             if not one.text.strip() or not said or len(said) < len(one.rests_on) or len(said) > MOST_SOURCES:
                 detail = f"each sentence rests on one to {MOST_SOURCES} of the numbers 1 to {len(given.quotes)}"
                 problems.append(Problem("no_such_sentence", f"{detail}: {one.text[:200]}"))
-            elif lacking := missing(given.question, [(q, q.text) for q in said], one.text):
+            elif lacking := missing(given.question, [(q.text, q.title, q.published_at) for q in said], one.text):
                 problems.append(Problem("ungrounded", f"not in the sentences named: {', '.join(lacking[:5])}"))
             else:
                 good.append(one)

@@ -11,7 +11,7 @@ Memory: 40 bytes a report, and blocks of `_BLOCK` reports by `_WIDTH` leaders, h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -73,19 +73,13 @@ def lead(reports: Dated, same: float, before: Positions | None = None) -> Led:
     return Led(state.leader, state.searched)
 
 
-@dataclass
 class _State:
     """What is decided so far."""
 
-    reports: Dated
-    same: float
-    known: Positions
-    leader: Positions = field(init=False)
-    searched: int = 0
-
-    def __post_init__(self) -> None:
-        size = len(self.reports)
-        self.leader = np.full(size, NEW, dtype=np.int64)
+    def __init__(self, reports: Dated, same: float, known: Positions) -> None:
+        self.reports, self.same, self.known, self.searched = reports, same, known, 0
+        size = len(reports)
+        self.leader: Positions = np.full(size, NEW, dtype=np.int64)
         self._leads = np.zeros(size, dtype=np.bool_)
         self._fresh = np.zeros(size, dtype=np.bool_)  # Leaders that did not lead last night.
 

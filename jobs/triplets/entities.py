@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
@@ -34,8 +34,6 @@ from quern.jobs.queries.rules.english import PERSON_NOUN
 from quern.jobs.text.names import ASIDE, display_name, name_key
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import ENTITIES, Table
-
-Kind = Literal["person", "thing"]
 
 _IS: Final = ("is", "are", "was", "were", "是")
 _ALIAS: Final = re.compile(r"(?:known as|called|nicknamed|renamed(?: as| to)?|abbreviated(?: as| to)?|又称|简称)$")
@@ -77,8 +75,7 @@ class Told:
     start: int = 0  # Where it stands in its document.
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """By what an entity is known: the key of its name, and what keeps it apart from others of that name."""
 
     key: str
@@ -121,8 +118,8 @@ def address_name(address: str) -> str:
     return name if name[:1].isupper() else ""
 
 
-def kind_said(told: Told) -> Kind | None:
-    """What a statement says that its subject is; None where it does not."""
+def kind_said(told: Told) -> str:
+    """What a statement says that its subject is, `person` or `thing`; empty where it does not."""
     if _BORN.search(told.relation):
         return "person"
     if told.relation.endswith(_IS):
@@ -130,7 +127,7 @@ def kind_said(told: Told) -> Kind | None:
             return "person"
         if re.match(r"(?:an?|the) [a-z]", told.object):
             return "thing"
-    return None
+    return ""
 
 
 class Names:
@@ -159,7 +156,7 @@ class Names:
                 site = self._pages[one.doc_id].site if one.doc_id in self._pages else ""
                 titles = self._apart.get(key, {})
                 apart = titles.get(one.doc_id, titles.get(site, ""))
-                kind = (kind_said(one) if name == one.subject else None) or ""
+                kind = kind_said(one) if name == one.subject else ""
                 yield Mention(key, apart, name, one.doc_id, one.published, one.start, one.triplet_id, kind)
 
     def titles(self) -> Iterator[Mention]:

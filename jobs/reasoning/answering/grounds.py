@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.lines import Line, ranked
@@ -53,28 +53,16 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
     A date may be written another way, and a number in words: what it means must be said.
     """
     places = [given.sentences[n - 1] for n in rests_on]
-    said = [(given.evidence[at], given.evidence[at].text[start:end]) for at, start, end in places]
+    said = [(e.text[start:end], e.title, e.published_at) for at, start, end in places for e in (given.evidence[at],)]
     return missing(given.question, said, text)
 
 
-class Dated(Protocol):
-    """A document that a sentence is of, as far as it grounds what is said."""
-
-    @property
-    def title(self) -> str | None:
-        """Its title."""
-
-    @property
-    def published_at(self) -> datetime | None:
-        """Its publication time, if known."""
-
-
-def missing(question: str, said: Sequence[tuple[Dated, str]], text: str) -> list[str]:
-    """The same of sentences, each with its document."""
-    days = [e.published_at.date() if e.published_at else None for e, _ in said]
-    grounds = " ".join([question, *(s for _, s in said), *(e.title or "" for e, _ in said)])
-    grounds += " ".join(_written(day) for day in days if day)
-    times = [when for (_, s), day in zip(said, days, strict=True) for when in dates(s, day)]
+def missing(question: str, said: Sequence[tuple[str, str | None, datetime | None]], text: str) -> list[str]:
+    """The same of sentences, each with title and publication time of its document."""
+    dated = [(sentence, published.date() if published else None) for sentence, _, published in said]
+    grounds = " ".join([question, *(sentence for sentence, _ in dated), *(title or "" for _, title, _ in said)])
+    grounds += " ".join(_written(day) for _, day in dated if day)
+    times = [when for sentence, day in dated for when in dates(sentence, day)]
     grounds += " ".join(_written(day) for when in times for day in (when.from_day, when.to_day) if day)
     numbers = {_plain(m) for m in _DIGITS.findall(grounds)}
     values = {q.value for q in quantities(grounds)}

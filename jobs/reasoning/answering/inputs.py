@@ -123,7 +123,7 @@ class Evidence:
     @property
     def digest(self) -> str:
         """Digest of all that an answer depends on but for the question's own cosines and what page it is of."""
-        return _digest(self.text, self.title, tuple(self.quotes), self.published_at, self.site, self.header)
+        return text_digest(self.text, self.title, str(self.published_at), self.site, self.header, *self.quotes)
 
 
 class Span(NamedTuple):
@@ -211,19 +211,6 @@ class AnswerInput:
         names, best = ("subject", "relation", "object"), sorted(shared, key=lambda triplet: -shared[triplet])
         facts = [dict(zip(names, map(quoted, triplet), strict=True)) for triplet in best[:_MOST_FACTS]]
         return {"question": disarmed(self.question), "evidence": documents, "before": before, "facts": facts}
-
-
-@lru_cache(maxsize=2048)
-def _digest(
-    text: str,
-    title: str | None,
-    quotes: tuple[str, ...],
-    published_at: datetime | None,
-    site: str,
-    header: str | None,
-) -> str:
-    """The digest of a chunk: questions of a batch share chunks."""
-    return text_digest(text, title, str(published_at), site, header, *quotes)
 
 
 @lru_cache(maxsize=4096)
