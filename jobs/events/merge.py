@@ -114,9 +114,9 @@ class _Laid:
 
 def _lay(found: Stage, width: int, run: Run) -> _Laid:
     """Precise before vague, earlier before later, what was before what is planned; then by publication and key."""
-    columns = ["event_id", "from_day", "to_day", "expected", "published_at", "summary", "timex"]
+    columns = ["event_id", "from_day", "to_day", "expected", "published_at"]
     schema = pa.schema([found.table.schema.field(name) for name in columns])
-    rows = pa.Table.from_batches(found.batches(columns[:5]), pa.schema(list(schema)[:5]))
+    rows = pa.Table.from_batches(found.batches(columns), schema)
     trusted = np.ones(rows.num_rows, dtype=np.bool_)
     early = _published_later(found, run)
     trusted[list(early)] = False

@@ -11,14 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from quern.jobs.text.words import AUXILIARIES, PREPOSITIONS
 from quern.schemas.words.scripts import HAN_CHARACTER
-
-if TYPE_CHECKING:
-    import networkx as nx
-
 
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
@@ -46,44 +43,32 @@ class Plan:
         """Whether the question has parts."""
         return bool(self.sub_questions)
 
-    def graph(self) -> nx.DiGraph[int]:
-        """Numbers of the sub-questions, an edge from each parent to its child."""
-        import networkx as nx  # A simple question has no need of it.
-
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(range(1, len(self.sub_questions) + 1))
-        graph.add_edges_from((p, n) for n, s in enumerate(self.sub_questions, 1) for p in s.parents)
-        return graph
-
     def levels(self) -> list[list[int]]:
         """Numbers of the sub-questions by level: those of one level need only answers of levels before it."""
-        if not self.sub_questions:
-            return []
-        import networkx as nx
-
-        return [sorted(level) for level in nx.topological_generations(self.graph())]
+        left = _sorter(self.sub_questions)
+        left.prepare()
+        levels: list[list[int]] = []
+        while left.is_active():
+            levels.append(sorted(left.get_ready()))
+            left.done(*levels[-1])
+        return levels
 
     def ancestors(self, number: int) -> list[int]:
         """Numbers of the sub-questions whose answers lead to sub-question `number`, in order."""
-        import networkx as nx
-
-        return sorted(nx.ancestors(self.graph(), number))
-
-    def leaves(self) -> list[int]:
-        """Numbers of the sub-questions that no other needs: their answers make the answer of the whole question."""
-        needed = {p for s in self.sub_questions for p in s.parents}
-        return [n for n in range(1, len(self.sub_questions) + 1) if n not in needed]
+        parents = self.sub_questions[number - 1].parents
+        return sorted({*parents, *(a for parent in parents for a in self.ancestors(parent))})
 
     def asked(self) -> list[int]:
         """Numbers of the sub-questions whose answers make the whole: all, but for those that only lead to others.
 
         What leads to the next is asked for too where the question has its words: `who built it, and when was he born`.
         """
-        whole, leaves = " ".join(self.question.lower().split()), self.leaves()
+        whole = " ".join(self.question.lower().split())
+        needed = {p for s in self.sub_questions for p in s.parents}
         return [
             n
             for n, s in enumerate(self.sub_questions, 1)
-            if n in leaves or " ".join(s.text.lower().split()).rstrip("?") in whole
+            if n not in needed or " ".join(s.text.lower().split()).rstrip("?") in whole
         ]
 
     def filled(self, number: int, answers: Mapping[int, str]) -> str:
@@ -125,9 +110,15 @@ def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
         named = {int(k) for k in REFERENCE.findall(sub.text)}
         if not named <= set(sub.parents) or any(not 1 <= p <= last for p in sub.parents):
             return "dangling"
-    import networkx as nx
+    try:
+        _sorter(sub_questions).prepare()
+    except CycleError:
+        return "cyclic"
+    return None
 
-    return None if nx.is_directed_acyclic_graph(Plan("", tuple(sub_questions)).graph()) else "cyclic"
+
+def _sorter(sub_questions: Sequence[SubQuestion]) -> TopologicalSorter[int]:
+    return TopologicalSorter({n: sub.parents for n, sub in enumerate(sub_questions, 1)})
 
 
 _LONGEST: Final = 400  # Characters: a longer text is no question that a rule reads.

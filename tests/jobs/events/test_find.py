@@ -28,7 +28,7 @@ TRIPLETS = [
 
 
 @pytest.mark.parametrize(
-    ("find", "settings", "said", "expected", "span"),
+    ("find", "settings", "said", "stated", "span"),
     [
         (find_events, EventSettings, {"events": EVENTS}, ("title", "entities"), ("start", "end", "summary")),
         (
