@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -140,15 +140,17 @@ class Reranker(nn.Module):  # type: ignore[misc]
         self.tokenizer.save_pretrained(folder)
 
 
-def split(groups: Sequence[Group], goal: Goal) -> tuple[list[Group], list[Group]]:
+def split(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     """Questions to train on, and a tenth to measure with; questions about one text stay together.
 
     Raises:
         TrainingError: There are too few.
     """
     if len(groups) < MINIMUM:
-        few, more = goal.few
-        raise TrainingError(f"{len(groups)} {few}: at least {MINIMUM} are needed; {more}")
+        raise TrainingError(
+            f"{len(groups)} questions with an answering text are too few to train a reranker: at least {MINIMUM} are "
+            "needed; add a labelled set with --pairs, or use a warehouse with more documents"
+        )
     measured = [int(text_digest(normalised(g.positives[0]))[:8], 16) % _MEASURED == 0 for g in groups]
     parts = [[g for g, m in zip(groups, measured, strict=True) if m is wanted] for wanted in (False, True)]
     if not parts[0] or not parts[1]:
@@ -207,32 +209,6 @@ def reciprocal_rank(net: Reranker, groups: Sequence[Group]) -> float:
     return float(np.mean(ranks or [0.0]))
 
 
-@dataclass(frozen=True)
-class Goal:
-    """What a cross-encoder is trained for."""
-
-    title: str
-    task: str  # What it does, for its model card.
-    few: tuple[str, str]  # What it has too few of, and what to do.
-    loss: Callable[[Reranker, Lists], torch.Tensor]
-    figure: str  # Name of what it is evaluated by.
-    evaluate: Callable[[Reranker, Sequence[Group]], float]
-
-
-RERANKER: Final = Goal(
-    "Reranker",
-    "Scores how well a passage answers a question: a cross-encoder for `rerank.model`, FlagReranker and "
-    "sentence-transformers' CrossEncoder.",
-    (
-        "questions with an answering text are too few to train a reranker",
-        "add a labelled set with --pairs, or use a warehouse with more documents",
-    ),
-    loss_of,
-    "MRR of development questions",
-    reciprocal_rank,
-)
-
-
 def train(
     groups: Sequence[Group],
     out: Path,
@@ -242,7 +218,6 @@ def train(
     data: Sequence[tuple[str, str, int]],
     command: str,
     beside: Sequence[Path] = (),
-    goal: Goal = RERANKER,
 ) -> dict[str, float]:
     """Train a cross-encoder and write its folder, which `rerank.model` takes.
 
@@ -255,21 +230,20 @@ def train(
         data: Sources of the pairs with licence and number, for the model card.
         command: What makes the model again.
         beside: Files that the folder also gets.
-        goal: What it is trained for.
 
     Returns:
-        Figures: `questions`, `steps`, `loss`, and the goal's figure on the development tenth, which chooses the
-            weights, before and after.
+        Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the development tenth, which
+            chooses the weights, before and after.
 
     Raises:
         TrainingError: There are too few pairs, the base is no encoder, or as `Run.train`.
     """
     check_out(out)
-    trained, measured = split(groups, goal)
+    trained, measured = split(groups)
     torch.manual_seed(settings.seed)
     net = Reranker(base, shape)
     held = {
-        "goal": goal.title,
+        "goal": "Reranker",
         "base": base,
         "base_digest": digest_of(base),
         "data": settings_digest([vars(g) for g in groups]),
@@ -277,28 +251,29 @@ def train(
     run = Run(
         net,
         Batches(trained, shape, settings.seed),
-        goal.loss,
+        loss_of,
         settings,
         training_folder(out),
         {**vars(shape), **held},
-        evaluate=lambda of: goal.evaluate(of, measured),
+        evaluate=lambda of: reciprocal_rank(of, measured),
         describe=lambda lists: " | ".join(lists.questions),
     )
     net.eval()
     with torch.no_grad():
-        before = goal.evaluate(net.to(settings.device), measured)
+        before = reciprocal_rank(net.to(settings.device), measured)
     outcome: Outcome = run.train()
     figures: dict[str, float] = {
         "questions": min(len(trained), outcome.steps * shape.questions),
         "development questions": len(measured),
         "steps": outcome.steps,
         "loss": outcome.loss,
-        f"{goal.figure} before": before,
-        goal.figure: outcome.best or 0.0,
+        "MRR of development questions before": before,
+        "MRR of development questions": outcome.best or 0.0,
     }
     card = Card(
-        title=f"{goal.title} {out.name}",
-        task=goal.task,
+        title=f"Reranker {out.name}",
+        task="Scores how well a passage answers a question: a cross-encoder for `rerank.model`, FlagReranker and "
+        "sentence-transformers' CrossEncoder.",
         base=described(base),
         data=data,
         figures=figures,
