@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.alignment.constituents import Constituent, Parsed
+from quern.jobs.reasoning.alignment.constituents import Parsed
 from quern.jobs.reasoning.alignment.task import Alignment
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.tasks.prompts import disarmed, quoted
@@ -182,17 +182,13 @@ class CompensateInput:
     chunk: Labelled
 
     @property
-    def missing(self) -> list[Constituent]:
-        """The constituents that the chunk lacks."""
-        return [c for n, c in enumerate(self.parsed.constituents) if n not in self.chunk.matched]
-
-    @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
+        constituents = _quoted_constituents(self.parsed)
         return {
             "question": disarmed(self.parsed.question),
-            "constituents": _quoted_constituents(self.parsed),
-            "missing": [disarmed(c.text) for c in self.missing],
+            "constituents": constituents,
+            "missing": [text for n, text in constituents if n not in self.chunk.matched],
             "chunk": self.chunk.quoted,
             "share": self.chunk.alignment.share,
         }

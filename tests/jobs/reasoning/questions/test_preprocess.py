@@ -121,7 +121,3 @@ def test_a_model_expands_a_question_and_sees_what_the_index_asks_near_it() -> No
     with endpoint.running(), Reasoner(endpoint.generator(retries=0)) as reasoner:
         assert expanded(reasoner, [NEAR_OSTLEY]) == [["builder of Ostley Bridge"]]
     assert "- Who built Ostley Bridge?" in endpoint.asked[0]["messages"][0]["content"]
-
-
-def test_by_rule_a_question_is_not_expanded() -> None:
-    assert expanded(Reasoner(), [NEAR_OSTLEY]) == [[]]
