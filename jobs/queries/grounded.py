@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
+from rapidfuzz.distance import LCSseq
+
 from quern.jobs.queries.rules.units import WORD
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import STOP_WORDS, fold
@@ -55,7 +57,10 @@ def groundedness(answer: str, passage: str) -> float:
         return 1.0  # The words stand in the passage side by side.
     start = _densest(wanted, said)
     stretch = said[start : start + int(len(wanted) * _SLACK)]
-    matched, span = _aligned(wanted, stretch)
+    # The longest common subsequence, and the part of the stretch from its first word to its last.
+    runs = [run for run in LCSseq.opcodes(wanted, stretch) if run.tag == "equal"]
+    matched = [word for run in runs for word in wanted[run.src_start : run.src_end]]
+    span = stretch[runs[0].dest_start : runs[-1].dest_end] if runs else []
     rest = Counter(wanted) - Counter(matched)
     names = {fold(name).casefold() for name in _NAME.findall(answer[1:])}
     critical = any(any(c.isdigit() for c in word) or word in _AMOUNTS or word in names for word in rest)
@@ -80,29 +85,6 @@ def _densest(wanted: Sequence[str], said: Sequence[str]) -> int:
         if shared > best:
             best, at = shared, start
     return at
-
-
-def _aligned(wanted: Sequence[str], stretch: Sequence[str]) -> tuple[list[str], Sequence[str]]:
-    """The longest common subsequence, and the part of the stretch from its first word to its last."""
-    rows = [[0] * (len(stretch) + 1)]
-    for word in wanted:
-        above, row = rows[-1], [0]
-        for n, other in enumerate(stretch):
-            row.append(above[n] + 1 if word == other else max(above[n + 1], row[n]))
-        rows.append(row)
-    matched: list[str] = []
-    i, j, last = len(wanted), len(stretch), 0
-    first = 0
-    while i and j:
-        if wanted[i - 1] == stretch[j - 1]:
-            matched.append(wanted[i - 1])
-            last, first = last or j, j - 1
-            i, j = i - 1, j - 1
-        elif rows[i - 1][j] >= rows[i][j - 1]:
-            i -= 1
-        else:
-            j -= 1
-    return matched[::-1], stretch[first:last]
 
 
 def _negated(words: Sequence[str]) -> int:

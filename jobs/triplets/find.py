@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
 import pyarrow as pa
@@ -155,35 +154,28 @@ _CHINESE: Final = re.compile(f"《[^》]+》|[{HAN}·A-Za-z0-9]{{2,12}}")
 _TITLE: Final = re.compile(r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Captain|Councillor)\.? )?\S+")
 
 
-@dataclass(frozen=True)
-class NamesOf:
-    """The names of one chunk."""
+def name_of(part: str, passage: Passage, *, heads: bool) -> str | None:
+    """The name that a subject or object is, without its article; a family name alone as the whole one, if there is one.
 
-    passage: Passage
-
-    def name(self, part: str, *, heads: bool) -> str | None:
-        """The name that `part` is, without its article; a family name alone as the whole name, where there is one.
-
-        Where it `heads` its sentence, its capital says nothing. A Chinese name is one that heads a sentence, and that
-        the title or another place of the chunk has too.
-        """
-        text, title = self.passage.text, self.passage.title
-        if re.search(f"[{HAN}]", part):
-            known = part.startswith("《") or "·" in part or part in title or text.count(part) > 1
-            return part.strip("《》") if heads and known and _CHINESE.fullmatch(part) else None
-        plain = _ARTICLE.sub("", part)
-        found = names(f"the {plain}")
-        if len(plain) > 80 or not found or found[0].text != plain or _DATE.match(plain):
+    Where it `heads` its sentence, its capital says nothing. A Chinese name is one that heads a sentence, and that the
+    title or another place of the chunk has too.
+    """
+    text, title = passage.text, passage.title
+    if re.search(f"[{HAN}]", part):
+        known = part.startswith("《") or "·" in part or part in title or text.count(part) > 1
+        return part.strip("《》") if heads and known and _CHINESE.fullmatch(part) else None
+    plain = _ARTICLE.sub("", part)
+    found = names(f"the {plain}")
+    if len(plain) > 80 or not found or found[0].text != plain or _DATE.match(plain):
+        return None
+    if heads and plain.isalpha() and plain[1:].islower() and plain not in title.split():
+        inside = rf"(?<=[\w,;’'-] ){re.escape(plain)}\b|{re.escape(plain)}: "
+        if re.search(inside, text) is None:
             return None
-        if heads and plain.isalpha() and plain[1:].islower() and plain not in title.split():
-            inside = rf"(?<=[\w,;’'-] ){re.escape(plain)}\b|{re.escape(plain)}: "
-            if re.search(inside, text) is None:
-                return None
-        return self._whole.get(plain.rsplit(" ", 1)[-1], plain) if _TITLE.fullmatch(plain) else plain
-
-    @cached_property
-    def _whole(self) -> dict[str, str]:
-        return whole_names((self.passage.title, *(s.of(self.passage.text) for s in self.passage.sentences)), _TITLE)
+    if not _TITLE.fullmatch(plain):
+        return plain
+    whole = whole_names((title, *(span.of(text) for span in passage.sentences)), _TITLE)
+    return whole.get(plain.rsplit(" ", 1)[-1], plain)
 
 
 @dataclass(frozen=True)
@@ -243,7 +235,7 @@ def _passage(chunk: Mapping[str, Any]) -> Passage:
 
 
 def _rows(chunk: Mapping[str, Any], passage: Passage, found: Iterable[Statement]) -> list[dict[str, object]]:
-    named, heads, at = NamesOf(passage), {span.start for span in passage.sentences}, chunk["start"]
+    heads, at = {span.start for span in passage.sentences}, chunk["start"]
     rows: list[dict[str, object]] = []
     for one in found:
         words = one.words(passage.text)
@@ -258,8 +250,8 @@ def _rows(chunk: Mapping[str, Any], passage: Passage, found: Iterable[Statement]
                 "doc_id": chunk["doc_id"],
                 **row,
                 "how": one.how,
-                "subject_name": named.name(words[0], heads=one.subject.start in heads or one.how == "row"),
-                "object_name": named.name(words[2], heads=False),
+                "subject_name": name_of(words[0], passage, heads=one.subject.start in heads or one.how == "row"),
+                "object_name": name_of(words[2], passage, heads=False),
                 "published_at": chunk["published_at"],
             }
         )

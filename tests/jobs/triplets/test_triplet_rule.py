@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.triplets.find import NamesOf
+from quern.jobs.triplets.find import name_of
 from quern.jobs.triplets.rule import Passage, read_statements
 
 BOATS = """Boats of the quay
@@ -64,7 +64,7 @@ def test_rows_of_two_cells_are_of_what_the_page_is_about_where_the_chunk_names_i
 
 
 def test_a_family_name_is_the_whole_name_that_the_chunk_has() -> None:
-    named = NamesOf(Passage("Dr Lin Hartwell, a biologist, counts limpets. Hartwell found 205.", ""))
-    assert named.name("Hartwell", heads=True) == "Dr Lin Hartwell"
-    assert named.name("the damp", heads=False) is None
-    assert named.name("14 February 2024", heads=False) is None
+    passage = Passage("Dr Lin Hartwell, a biologist, counts limpets. Hartwell found 205.", "")
+    assert name_of("Hartwell", passage, heads=True) == "Dr Lin Hartwell"
+    assert name_of("the damp", passage, heads=False) is None
+    assert name_of("14 February 2024", passage, heads=False) is None
