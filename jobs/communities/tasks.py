@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -169,36 +169,42 @@ def summarise(given: QuotesInput) -> Summary:
     return Summary(title=" ".join(title.split())[:_TITLE], sentences=_note(given).sentences)
 
 
-def _check(given: QuotesInput, output: Stated, most: int) -> Checked[Stated]:
-    """The statements that rest on sentences which there are, with no name or number that these lack."""
-    problems: list[Problem] = []
-    good: list[Point] = []
-    for one in output.sentences[:most]:
-        said = [given.quotes[n - 1] for n in one.rests_on if 1 <= n <= len(given.quotes)]
-        if not one.text.strip() or not said or len(said) < len(one.rests_on) or len(said) > MOST_SOURCES:
-            detail = f"each sentence rests on one to {MOST_SOURCES} of the numbers 1 to {len(given.quotes)}"
-            problems.append(Problem("no_such_sentence", f"{detail}: {one.text[:200]}"))
-        elif lacking := missing(given.question, [(q.text, q.title, q.published_at) for q in said], one.text):
-            problems.append(Problem("ungrounded", f"not in the sentences named: {', '.join(lacking[:5])}"))
-        else:
-            good.append(one)
-    kept = output.model_copy(update={"sentences": good}) if good or not output.sentences else None
-    return Checked(kept, tuple(problems))
+@dataclass(frozen=True)
+class _Check:
+    """What of a reply can be used; a class, so that workers can be sent it."""
+
+    most: int
+
+    def __call__(self, given: QuotesInput, output: Stated) -> Checked[Stated]:
+        """The statements that rest on sentences which there are, with no name or number that these lack."""
+        problems: list[Problem] = []
+        good: list[Point] = []
+        for one in output.sentences[: self.most]:
+            said = [given.quotes[n - 1] for n in one.rests_on if 1 <= n <= len(given.quotes)]
+            if not one.text.strip() or not said or len(said) < len(one.rests_on) or len(said) > MOST_SOURCES:
+                detail = f"each sentence rests on one to {MOST_SOURCES} of the numbers 1 to {len(given.quotes)}"
+                problems.append(Problem("no_such_sentence", f"{detail}: {one.text[:200]}"))
+            elif lacking := missing(given.question, [(q.text, q.title, q.published_at) for q in said], one.text):
+                problems.append(Problem("ungrounded", f"not in the sentences named: {', '.join(lacking[:5])}"))
+            else:
+                good.append(one)
+        kept = output.model_copy(update={"sentences": good}) if good or not output.sentences else None
+        return Checked(kept, tuple(problems))
 
 
 def summary_task(most: int) -> Task[QuotesInput, Summary]:
     """Summarising a community in at most `most` sentences."""
-    return Task("summarise", 1, SUMMARISE, Summary, summarise, partial(_check, most=most), constants={"most": most})
+    return Task("summarise", 1, SUMMARISE, Summary, summarise, _Check(most), constants={"most": most})
 
 
 def note_task(most: int) -> Task[QuotesInput, Notes]:
     """Noting at most `most` points of a community that bear on a question."""
-    return Task("note", 1, NOTE, Notes, _note, partial(_check, most=most), constants={"most": most})
+    return Task("note", 1, NOTE, Notes, _note, _Check(most), constants={"most": most})
 
 
 def overview_task(most: int) -> Task[QuotesInput, Notes]:
     """Answering from notes in at most `most` sentences."""
-    return Task("overview", 1, ANSWER, Notes, _note, partial(_check, most=most), constants={"most": most})
+    return Task("overview", 1, ANSWER, Notes, _note, _Check(most), constants={"most": most})
 
 
 def numbered(stated: Sequence[Statement]) -> list[dict[str, object]]:
