@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
 from quern.jobs.reasoning.citing.inputs import citing_inputs, says_something
 from quern.jobs.reasoning.citing.search import repeated_sources
-from quern.jobs.reasoning.citing.task import CITE, Cited, recited
+from quern.jobs.reasoning.citing.task import CITE
 from quern.jobs.reasoning.confidence.judge import Code, Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
 from quern.jobs.tasks.remembered import Kept
@@ -142,11 +142,8 @@ class Concluder:
         )
         conclusions = []
         for given, judgement, draft, of_draft, hits in zip(inputs, judgements, drafts, asked, best, strict=True):
-            sources = []
-            for one in of_draft:
-                output = next(cited).output
-                # A line that a sentence repeats whole, as a table's row that is shown with its headers, supports it.
-                sources.append(output if output.sources else Cited(sources=repeated_sources(one)))
+            # A line that a sentence repeats whole, as a table's row that is shown with its headers, supports it.
+            sources = [next(cited).output.sources or repeated_sources(one) for one in of_draft]
             events = timeline(given) if draft.sentences else []
             conclusions.append(
                 Conclusion(
@@ -154,7 +151,7 @@ class Concluder:
                     reason=judgement.reason,
                     detail=judgement.detail,
                     kind=kind_of(given),
-                    cited=[[*sentence.rests_on] for sentence in recited(draft, sources).sentences],
+                    cited=sources,
                     aligned=[next(alignments) for _ in hits],
                     told=[
                         Told(evidence=e.evidence, event_id=e.event.event_id, number=e.number, covered=e.covered)

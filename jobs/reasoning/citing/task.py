@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
 from quern.jobs.tasks.task import Checked, Problem, Task
@@ -64,9 +62,3 @@ def _check(given: CitingInput, output: Cited) -> Checked[Cited]:
 
 
 CITE: Final = Task("cite", 2, PROMPT, Cited, cited, _check)
-
-
-def recited(draft: Draft, citations: Sequence[Cited]) -> Draft:
-    """`draft` with its sentences resting on what they cite."""
-    pairs = zip(draft.sentences, citations, strict=True)
-    return Draft(sentences=[s.model_copy(update={"rests_on": list(c.sources)}) for s, c in pairs])
