@@ -1,10 +1,9 @@
-"""The benchmark of PDF and DOCX files: words in order and cells of tables of 20 generated files."""
+"""Generated PDF and DOCX files, whose words in order and cells of tables are known."""
 
 from __future__ import annotations
 
 import io
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -309,23 +308,3 @@ def cells_right(sample: Sample, text: str) -> float:
 def read_file(sample: Sample) -> dict[str, Any]:
     """What the reader makes of a file."""
     return read_pdf(sample.body, 100, 10_000_000) if sample.name.endswith(".pdf") else read_docx(sample.body)
-
-
-def benchmark_files() -> dict[str, float]:
-    """Words in order, cells right and titles over the generated files, the least of both, and pages a second."""
-    figures: dict[str, float] = {}
-    pages, seconds, titles = 0, 0.0, []
-    for sample in generated_files():
-        begun = time.perf_counter()
-        read = read_file(sample)
-        if sample.name.endswith(".pdf"):
-            seconds += time.perf_counter() - begun
-            pages += len(read["page_starts"])
-        figures[f"{sample.name} words in order"] = words_in_order(sample, read["text"])
-        if sample.tables:
-            figures[f"{sample.name} table cells right"] = cells_right(sample, read["text"])
-        titles.append(read["title"] == sample.title)
-    for kind in ("words in order", "table cells right"):
-        values = [value for name, value in figures.items() if name.endswith(f" {kind}")]
-        figures |= {kind: fmean(values), f"least {kind}": min(values)}
-    return figures | {"titles right": fmean(titles), "PDF pages a second": pages / seconds}

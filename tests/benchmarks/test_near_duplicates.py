@@ -7,7 +7,6 @@ import pytest
 from quern.jobs.engines import Engines
 from quern.schemas.settings import EngineSettings
 from tests.benchmarks.deduplicate import Planted, Runs, clusters, judge, plant, similarity
-from tests.benchmarks.templates import benchmark_templates
 from tests.floors import FLOORS
 
 
@@ -39,9 +38,3 @@ def test_a_judge_counts_missed_and_false_pairs(planted: Planted) -> None:
     figures = judge(planted, {one: 1, other: 1, stranger: 1})
     assert 0 < figures["recall .85"] < 0.05
     assert (figures["pairs found"], figures["precision"], figures["crowd joined"]) == (3, pytest.approx(1 / 3), 0)
-
-
-def test_documents_of_a_template_are_kept_and_copies_are_found() -> None:
-    figures = benchmark_templates(sets=25, articles=60)
-    assert figures["templated kept"] >= 0.99, figures
-    assert figures["copies found"] >= 0.98, figures
