@@ -21,7 +21,7 @@ from pyarrow import fs
 
 from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS, TEXTS
 from quern.jobs.pages.formats.packed import opening
-from quern.jobs.pages.formats.warc import ARC_BEGINS, WARC_BEGINS
+from quern.jobs.pages.formats.segments import WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
 
@@ -31,13 +31,10 @@ DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
 FILES: Final = tuple(FILE_TYPES)
 WARC: Final = (".warc", ".wet", ".wat")
-ARC: Final = (".arc",)
-ARCHIVES: Final = WARC + ARC
-COLLECTIONS: Final = (".wacz",)
-ADDRESSED: Final = JSONL + DELIMITED + PARQUET + ARCHIVES + COLLECTIONS
+ADDRESSED: Final = JSONL + DELIMITED + PARQUET + WARC
 """Kinds whose pages have ids or addresses; the address of another file is made from its path."""
-KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + ARCHIVES + COLLECTIONS
-PACKED: Final = (".gz", ".lz4", ".zst")
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + WARC
+PACKED: Final = (".gz", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
@@ -45,7 +42,8 @@ _INSTEAD: Final = {
     (".json", ".json.gz"): "JSON of documents, a line each or in an array, is read where the file is called .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
     (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
-    (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
+    (".zip", ".wacz", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
+    (".arc", ".arc.gz"): "ARC files are not read; make it a WARC file by `warcio recompress`",
 }
 # What Spark, Hadoop and systems of files write beside data.
 _BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|.*\.crc|\._.*|\.DS_Store|Thumbs\.db")
@@ -83,7 +81,7 @@ def kind_of(name: str) -> str:
         return ""
     for packed in PACKED:
         name = name.removesuffix(packed)
-    if name != bare and name.endswith(PARQUET + COLLECTIONS):  # Compressed within, and read from the end.
+    if name != bare and name.endswith(PARQUET):  # Compressed within, and read from the end.
         return ""
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
@@ -323,8 +321,6 @@ def sniffed(stream: BinaryIO) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if WARC_BEGINS.match(head):
         return ".warc"
-    if ARC_BEGINS.match(head):
-        return ".arc"
     if head.startswith(b"PAR1"):
         return ".parquet"
     if start.startswith(PDF_BEGINS):

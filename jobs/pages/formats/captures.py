@@ -15,7 +15,7 @@ from quern.jobs.pages.formats.files import FILE_TYPES, TEXT_TYPE, media_type, no
 from quern.jobs.pages.formats.http_messages import Message, content_type, digest_matches, http_message
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting, page_row
-from quern.jobs.pages.formats.warc import ArchiveReader, Capture, Fault
+from quern.jobs.pages.formats.warc import Capture, Fault, WarcReader
 from quern.schemas.settings import IngestSettings
 
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -30,7 +30,7 @@ class _UnfitError(Exception):
         self.reason, self.detail = reason, detail
 
 
-def read_captures(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iterator[Found]:
+def read_captures(reader: WarcReader, name: str, settings: IngestSettings) -> Iterator[Found]:
     """Rows, rejects and sightings of the archive `name`."""
     seen: Counter[str] = Counter()
     for found in reader:
