@@ -56,11 +56,11 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     ),
     "judges": lambda o: benchmark_judges(o.folder or SHARED, write_file=o.fit),
     "kills": lambda o: benchmark_kills(o.kills, o.engine, o.only, o.seed),
-    "knn": lambda o: benchmark_knn(o.nodes, o.warehouse, min(5, o.repeats), o.part),
+    "knn": lambda o: benchmark_knn(o.nodes, min(5, o.repeats), o.part),
     "law": lambda o: benchmark_law(o.nights, o.seed),
     "lines": lambda o: benchmark_lines(o.reading),
     "nights": lambda o: benchmark_nights(o.documents, real_model=o.real_model),
-    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, o.warehouse, min(3, o.repeats)),
+    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, min(3, o.repeats)),
     "personal-data": lambda o: evaluate_personal_data(o.file),
     "reading": lambda o: benchmark_reading(o.reading),
     "refusal": lambda o: benchmark_refusal(o.folder or SHARED / "xstest", fit=o.fit),
@@ -68,13 +68,14 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "retrieval": lambda o: benchmark_retrieval((o.warehouse or [None])[0], o.questions, repeats=o.repeats),
     "corruption": lambda o: benchmark_corruption(o.places, o.seed),
     "scale": lambda o: benchmark_scale(o.size or (1000, 10_000), o.set),
-    "sources": lambda o: benchmark_sources(o.folder or SHARED, o.warehouse, o.only),
+    "sources": lambda o: benchmark_sources(o.warehouse[0]),
     "timelines": lambda o: benchmark_timelines(o.folder or SHARED, o.only),
 }
 _REQUIRED = {
     **dict.fromkeys(("decomposition", "ingest"), ("folder",)),
     "personal-data": ("file",),
     "reranking": ("warehouse", "questions", "model"),
+    "sources": ("warehouse",),
 }
 
 

@@ -23,10 +23,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from quern.indexes.catalog import Warehouse
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
-from quern.indexes.vectors import Floats, Positions, vector_array, vector_matrix
+from quern.indexes.vectors import Floats, Positions, vector_array
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines, core_count
@@ -56,7 +55,7 @@ _TIE = 1e-6  # Cosines that are equal in float64 differ by less in float32.
 
 
 class BenchmarkError(ValueError):
-    """Two ways to one graph that differ, or a warehouse without nodes."""
+    """Two ways to one graph that differ."""
 
 
 def clustered(nodes: int) -> Iterator[Floats]:
@@ -71,22 +70,6 @@ def clustered(nodes: int) -> Iterator[Floats]:
         rows = min(_BLOCK, nodes - start)
         noise = unit(draw.standard_normal((rows, DIMENSION), np.float32))
         yield unit(centres[draw.integers(len(centres), size=rows)] + _NOISE * noise)
-
-
-def _vectors(warehouses: Sequence[Path], nodes: int) -> Floats:
-    """Different vectors of the nodes of published snapshots, at most `nodes`, in random order, or clustered ones.
-
-    Raises:
-        BenchmarkError: The warehouses have no nodes.
-    """
-    if not warehouses:
-        return np.concatenate(list(clustered(nodes)))
-    stages = [Warehouse.open(path).snapshot().stage("nodes") for path in warehouses]
-    blocks = [vector_matrix(batch.column(0)) for stage in stages for batch in stage.batches(["vector"])]
-    if not blocks:
-        raise BenchmarkError(f"no nodes in {', '.join(map(str, warehouses))}")
-    different = np.unique(np.concatenate(blocks), axis=0)
-    return np.asarray(different[np.random.default_rng(0).permutation(len(different))[:nodes]])
 
 
 @dataclass(frozen=True)
@@ -126,7 +109,7 @@ class Bench:
         neighbours[at], similarities[at] = joined.edges.target, joined.edges.similarity
         return Graph(seconds, busy, neighbours, similarities, joined.notes.get("recall", 1.0), joined.searched, folder)
 
-    def incremental(self, vectors: Floats, how: NeighbourSettings, repeats: int) -> list[tuple[Graph, Graph]]:
+    def incremental(self, vectors: Floats, repeats: int) -> list[tuple[Graph, Graph]]:
         """A full and an incremental run of each round: one in a hundred nodes went, as many came, anywhere.
 
         Raises:
@@ -135,8 +118,8 @@ class Bench:
         count = max(1, len(vectors) // (_REPLACED + 1))
         replaced = np.random.default_rng(1).permutation(len(vectors))[: 2 * count]
         last, now = (np.delete(vectors, gone, axis=0) for gone in np.split(replaced, 2))
-        before = self.join(last, how)
-        rounds = [(self.join(now, how), self.join(now, how, before)) for _ in range(repeats)]
+        before = self.join(last, _PARTITIONS)
+        rounds = [(self.join(now, _PARTITIONS), self.join(now, _PARTITIONS, before)) for _ in range(repeats)]
         for full, night in rounds:
             same = np.array_equal(full.neighbours, night.neighbours)
             if not (same and np.array_equal(full.similarities, night.similarities)):
@@ -155,7 +138,7 @@ class Bench:
                 writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
         return writer.stage()
 
-    def job(self, nodes: Stage, how: NeighbourSettings) -> tuple[float, dict[str, float]]:
+    def job(self, nodes: Stage) -> tuple[float, dict[str, float]]:
         """Seconds of the whole job, from the table of nodes to that of edges, and the figures that it reports."""
         name = next(self._names)
         root = self.root / name
@@ -165,21 +148,17 @@ class Bench:
             paths = (root / "memo", root / "work", root / "stages")
             run = Run(name, *paths, engines, rejects, 1024, 64, self.cores)
             started = time.perf_counter()
-            run_whole(Link(LinkSettings(k=K), how), {"nodes": nodes}, run)
+            run_whole(Link(LinkSettings(k=K), _PARTITIONS), {"nodes": nodes}, run)
             seconds = time.perf_counter() - started
         shutil.rmtree(root)
         return seconds, run.reports[-1].notes
 
 
-def benchmark_knn(
-    nodes: int = 100_000, warehouses: Sequence[Path] = (), repeats: int = 3, part: Part | None = None
-) -> dict[str, float]:
+def benchmark_knn(nodes: int = 100_000, repeats: int = 3, part: Part | None = None) -> dict[str, float]:
     """Speed, recall and memory of the graph builder by partitions, medians over `repeats` rounds.
 
     Args:
-        nodes: Nodes of the graph; of `memory` alone ten times as many, if no part is named.
-        warehouses: Whose nodes are linked, as many different ones as there are up to `nodes`; by default, and always
-            for `memory`, vectors in clusters.
+        nodes: Nodes of the graph, whose vectors lie in clusters; of `memory` ten times as many, if no part is named.
         repeats: Rounds. In each every side runs once, so that all meet the same noise.
         part: What is measured; all if None.
 
@@ -187,17 +166,13 @@ def benchmark_knn(
         `approximate ratio`: seconds of faiss' inverted file over Quern's, with the cheapest parameters of a grid that
         reach a recall of .98; the median, least and greatest of the rounds. `memory GiB`: peak of a process that
         links by partitions.
-
-    Raises:
-        BenchmarkError: A warehouse has no nodes.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(Path(directory))
         if part != "memory":
-            vectors = _vectors(warehouses, nodes)
-            figures |= {"nodes": float(len(vectors)), **_approximate(bench, vectors, repeats)}
+            figures |= _approximate(bench, np.concatenate(list(clustered(nodes))), repeats)
         if part != "approximate":
             count = nodes if part else 10 * nodes
             stage = bench.nodes(clustered(count))
@@ -304,9 +279,7 @@ def _spread(name: str, rounds: Sequence[float]) -> dict[str, float]:
     return {name: statistics.median(rounds), f"{name} low": min(rounds), f"{name} high": max(rounds)}
 
 
-def benchmark_nights_linking(
-    nodes: int = 300_000, warehouses: Sequence[Path] = (), repeats: int = 3
-) -> dict[str, float]:
+def benchmark_nights_linking(nodes: int = 300_000, repeats: int = 3) -> dict[str, float]:
     """Seconds of a full and an incremental run by partitions, where one in a hundred nodes changed.
 
     Returns:
@@ -318,7 +291,7 @@ def benchmark_nights_linking(
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory() as directory:
-        rounds = Bench(Path(directory)).incremental(_vectors(warehouses, nodes), _PARTITIONS, repeats)
+        rounds = Bench(Path(directory)).incremental(np.concatenate(list(clustered(nodes))), repeats)
     last = rounds[-1][1]
     return {
         "nodes": float(len(last.neighbours)),
@@ -337,7 +310,7 @@ def _metered(root: Path, nodes: Stage) -> tuple[int, float, float]:
     """Peak memory, seconds and recall of the job."""
     logging.getLogger("quern").setLevel(logging.WARNING)
     with MemoryMeter() as meter:
-        seconds, notes = Bench(root).job(nodes, _PARTITIONS)
+        seconds, notes = Bench(root).job(nodes)
     return meter.peak_bytes, seconds, notes["recall"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from quern.indexes.vectors import nearest
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.knn import RECALL, benchmark_knn, recall_of, without_self
+from tests.benchmarks.knn import RECALL, benchmark_knn, recall_of
 
 NODES = 2000
 
@@ -37,8 +37,3 @@ def test_equally_near_neighbours_are_as_good_as_each_other() -> None:
     assert recall_of(other, truth, vectors) == 1.0
     other[0] = [5, 4, -1]
     assert recall_of(other, truth, vectors) == pytest.approx(16 / 18)
-
-
-def test_a_row_is_no_neighbour_of_its_own() -> None:
-    found = np.array([[0, 1, 2], [2, 0, -1], [2, -1, -1]])
-    assert without_self(found, 2).tolist() == [[1, 2], [2, 0], [-1, -1]]

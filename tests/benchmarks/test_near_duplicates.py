@@ -17,18 +17,9 @@ def planted() -> Planted:
 
 def test_planted_near_duplicates_are_found_and_nothing_else(planted: Planted, tmp_path: Path) -> None:
     with Engines(EngineSettings(engine="local")) as engines:
-        _, made = Runs(tmp_path, engines).run(planted.texts)
+        made = Runs(tmp_path, engines).run(planted.texts)
     figures = judge(planted, clusters(made))
     assert {n: figures[n] for n, floor in FLOORS["near_duplicates"].items() if figures[n] < floor} == {}, figures
-
-
-def test_planted_pairs_span_the_similarities(planted: Planted) -> None:
-    assert len(planted.pairs) == 400
-    assert len(planted.texts) == 2000
-    near = [s for s in planted.pairs.values() if s >= 0.85]
-    assert len(near) > 100
-    assert min(planted.pairs.values()) < 0.7
-    assert len([s for s in planted.pairs.values() if 0.7 <= s < 0.85]) > 100
 
 
 def test_a_judge_counts_missed_and_false_pairs(planted: Planted) -> None:
