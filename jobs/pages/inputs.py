@@ -184,10 +184,9 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     if not lenient and not any(file.kind for file in files):
         unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
         holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
-        unread = f"; not entered: {closed[0].name} ({closed[0].fault[1]})" if closed and closed[0].fault else ""
-        more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
+        unread = f"; {len(closed)} folders were not entered, such as {closed[0].name}" if closed else ""
         instead = next((f"; {file.name}: {told}" for file in files if (told := _instead(file.name))), "")
-        raise IngestError(f"{root} holds {holds}{instead}{unread}{more}")
+        raise IngestError(f"{root} holds {holds}{instead}{unread}")
     return closed + files
 
 

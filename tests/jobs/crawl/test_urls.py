@@ -105,15 +105,6 @@ def test_scopes(scope: str, inside: list[str], outside: list[str]) -> None:
     assert [found.refuses(parse_address(url)) for url in outside] == ["out_of_scope"] * len(outside)
 
 
-def test_only_the_ports_of_settings_and_seeds_are_open() -> None:
-    scope = Scope([parse_address("http://site.example:8000/")], CrawlSettings())
-    assert [scope.refuses(parse_address(f"http://site.example{p}/")) for p in ("", ":8000", ":22")] == [
-        None,
-        None,
-        "port",
-    ]
-
-
 def test_hosts_are_spread_evenly_and_stay_where_they_are() -> None:
     spread = Counter(worker_of(f"host-{n}.example", 4) for n in range(4000))
     assert min(spread.values()) > 800
