@@ -13,6 +13,7 @@ from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row, document_pages
 from quern.jobs.pages.formats.tables import mixed_encoding
 from quern.jobs.text.charsets import Utf8Lines
+from quern.schemas.errors import RejectError
 from quern.schemas.settings import IngestSettings
 
 _BLOCK: Final = 1 << 16
@@ -81,17 +82,12 @@ def _json_values(
             yield FileReject(name, "empty", "the array has no objects", name)
 
 
-class UnreadableValueError(ValueError):
-    """Text that is no JSON, or a value that is too large.
-
-    Attributes:
-        line: Its first line, from 1.
-        reason: Code of the reject.
-    """
+class UnreadableValueError(RejectError):
+    """Text that is no JSON, or a value that is too large, which begins in `line`, from 1."""
 
     def __init__(self, line: int, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.line, self.reason = line, reason
+        super().__init__(reason, detail)
+        self.line = line
 
 
 def json_values(stream: io.BufferedIOBase, limit: int) -> Iterator[tuple[int, Any, str]]:
