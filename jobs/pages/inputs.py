@@ -107,18 +107,18 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
             found[file.location] = replace(first, name=text_of(file.location), source=number)
     if not lenient and not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
-        raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
+        raise IngestError(f"{named}: none of the kinds of file that can be read ({known_kinds()})")
     return sorted(found.values(), key=lambda file: file.name)
 
 
-def kinds_told() -> str:
+def known_kinds() -> str:
     """The kinds of file, for messages."""
     return f"{', '.join(KINDS)}, each also as {', '.join(PACKED)}"
 
 
 def _instead(name: str) -> str:
     """What to do with a file that is not read; empty where there is nothing to say."""
-    return next((told for endings, told in _INSTEAD.items() if name.lower().endswith(endings)), "")
+    return next((hint for endings, hint in _INSTEAD.items() if name.lower().endswith(endings)), "")
 
 
 def _of_each(source: Path | Url) -> list[Input]:
@@ -183,9 +183,9 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     files = [file for file in files if not file.name.startswith(beside)] if beside else files
     if not lenient and not any(file.kind for file in files):
         unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
-        holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
+        holds = f"none of the kinds of file that can be read ({known_kinds()})" if unknown else "no files"
         unread = f"; {len(closed)} folders were not entered, such as {closed[0].name}" if closed else ""
-        instead = next((f"; {file.name}: {told}" for file in files if (told := _instead(file.name))), "")
+        instead = next((f"; {file.name}: {hint}" for file in files if (hint := _instead(file.name))), "")
         raise IngestError(f"{root} holds {holds}{instead}{unread}")
     return closed + files
 
@@ -203,7 +203,7 @@ def _named_file(root: Path, lenient: bool) -> Input:
         if not lenient:
             if instead := _instead(root.name):
                 raise IngestError(f"{root}: {instead}")
-            raise IngestError(f"{root} is none of the kinds of file that can be read: {kinds_told()}")
+            raise IngestError(f"{root} is none of the kinds of file that can be read: {known_kinds()}")
         fault = _UNKNOWN
     return _local(path, path.parent, kind, fault)
 
@@ -249,8 +249,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
             if _CONTROL.search(path.name):
                 kind, fault = "", ("bad_name", "its name holds a line break or another control character")
             elif not kind:
-                told = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
-                fault = ("unknown_kind", told)
+                hint = _instead(path.name) or f"no kind of file that can be read: {known_kinds()}"
+                fault = ("unknown_kind", hint)
             elif path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
                 fault = ("unreadable", "a symbolic link that leads outside the folder is not followed")
             files.append((path.parts, _local(path, root, kind, fault)))

@@ -4,12 +4,11 @@ Each claim may cite the sentences of every text that the answer to its question 
 questions that are most alike. A citation of a text that experts read with the claim is right where they found the claim
 supported completely, wrong where they found it not; one of another question's text is wrong; others were not judged.
 The claims come without the sources that they were drafted from, which the citing of Quern's own answers tries first.
-Nothing is trained on this set: `citation_cases` writes what is trained on.
+Nothing is trained on this set.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,11 +21,10 @@ from quern.jobs.reasoning.citing.inputs import CitingInput, Source, Sources
 from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pairs import normalised
 from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
 from quern.schemas.settings import CiteSettings
 from quern.schemas.words.sentences import sentences
-from tests.conftest import SHARED, read_jsonl
+from tests.conftest import read_jsonl
 
 _OTHERS: Final = 5  # Texts of other questions that a claim may cite too.
 _RESAMPLES: Final = 2000
@@ -125,29 +123,3 @@ def benchmark_citations(datasets: Path, overrides: Sequence[str]) -> dict[str, f
     for n, name in enumerate(names):
         figures |= {name: float(told.mean[n]), f"{name} low": float(told.low[n]), f"{name} high": float(told.high[n])}
     return figures
-
-
-def citation_cases(out: Path, folder: Path = SHARED) -> int:
-    """Write cases for `quern train selector` and `extractor`: CLAPNQ's answers, FairytaleQA's short answers.
-
-    A sentence of an answer of CLAPNQ was written from the sentences that its annotator selected. A short answer of
-    FairytaleQA rests on the sentences of its section that have it; the others of its section support it not.
-    """
-    cases = []
-    for row in read_jsonl(folder / "clapnq" / "answerable.jsonl"):
-        (passage,) = row["passages"]
-        sources = [{"title": passage["title"], "text": text} for text in passage["sentences"]]
-        for output in row["output"]:
-            chosen = [n for n, text in enumerate(passage["sentences"], 1) if text in output["selected_sentences"]]
-            told = sentences(output["answer"]) if chosen else []
-            cases += [{"sentence": said, "sources": sources, "written_from": chosen} for said in told]
-    for row in read_jsonl(folder / "fairytaleqa" / "train.jsonl"):
-        told = sentences(row["text"])
-        answer = f" {normalised(row['answers'][0])} "
-        right = [n for n, text in enumerate(told, 1) if answer in f" {normalised(text)} "]
-        if row["explicit"] and answer.strip() and 0 < len(right) < len(told):
-            texts = [{"title": row["story"], "text": text} for text in told]
-            said = {"question": row["question"], "sentence": row["answers"][0]}
-            cases.append({**said, "sources": texts, "supports": right})
-    out.write_text("".join(json.dumps(case) + "\n" for case in cases), "utf-8")
-    return len(cases)

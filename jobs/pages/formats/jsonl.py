@@ -67,7 +67,7 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
 def _json_values(
     stream: io.BufferedReader[Utf8Lines], name: str, settings: IngestSettings
 ) -> Iterator[Row | FileReject]:
-    """The documents of arrays, or of objects one after the other; each is told by its first line."""
+    """The documents of arrays, or of objects one after the other; each is named by its first line."""
     documents = 0
     try:
         for line, value, text in json_values(stream, settings.max_page_bytes):
@@ -75,7 +75,7 @@ def _json_values(
             yield from document_pages(value, text.encode("utf-8", "ignore"), name, line, settings)
     except UnreadableValueError as error:
         yield FileReject(f"{name}:{error.line}", error.reason, f"{error}; the rest is not read")
-        while stream.read1(_BLOCK):  # Damage of a compressed file further on is told too.
+        while stream.read1(_BLOCK):  # Damage further on in a compressed file is reported too.
             pass
     else:
         if not documents:
