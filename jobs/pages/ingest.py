@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 import pyarrow as pa
 
 from quern.jobs.pages.formats.captures import read_captures
-from quern.jobs.pages.formats.files import file_page, html_page, text_pages
+from quern.jobs.pages.formats.files import file_page, text_pages
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import PACKED_ENDINGS, DamagedError, MemberStream, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
@@ -93,9 +93,7 @@ class Reading:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
             named = _named_packing(file)
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
-            if file.kind in HTML:
-                yield html_page(stream, Path(file.path), file.name, self._settings)
-            elif file.kind in FILES:
+            if file.kind in HTML + FILES:
                 yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
