@@ -46,15 +46,6 @@ class Exchange:
     ip_address: str = ""  # Address that answered.
 
 
-@dataclass(frozen=True)
-class Written:
-    """Where a page is archived: its record's id, payload digest and date."""
-
-    record_id: str
-    digest: str
-    date: str
-
-
 class Archive:
     """Writes the exchanges of one crawl process to numbered files of about `file_bytes` bytes.
 
@@ -89,8 +80,12 @@ class Archive:
         os.truncate(path, size)
         self._stream, self.file, self.size = path.open("ab"), file, size
 
-    def write(self, exchange: Exchange, known: Known | None = None) -> Written:
-        """Append the response and its request; where `known` is given, a revisit: it was answered 304."""
+    def write(self, exchange: Exchange, known: Known | None = None) -> tuple[str, str, str]:
+        """Append the response and its request; where `known` is given, a revisit: it was answered 304.
+
+        Returns:
+            WARC-Payload-Digest, WARC-Record-ID and WARC-Date of the response.
+        """
         self._begin_file()
         headers = [(n, v) for n, v in exchange.headers if n.lower() not in ("transfer-encoding", "content-length")]
         if exchange.status != HTTPStatus.NOT_MODIFIED:
@@ -121,7 +116,7 @@ class Archive:
         self._writer.write_request_response_pair(request, response)
         self._count()
         named = response.rec_headers.get_header
-        return Written(named("WARC-Record-ID"), named("WARC-Payload-Digest"), named("WARC-Date"))
+        return named("WARC-Payload-Digest"), named("WARC-Record-ID"), named("WARC-Date")
 
     def _begin_file(self) -> None:
         """Open the next file where there is none or it is full; each begins with a warcinfo record."""

@@ -227,8 +227,7 @@ class PageSpider(Spider):  # type: ignore[misc]
             etag, last_modified = (value.decode("latin-1") if value else None for value in sent)
             # Its links are needed when it is found unchanged, which only validators can tell.
             kept = tuple(links) if etag or last_modified else ()
-            place = (written.digest, written.record_id, written.date)
-            frontier.keep_page(Known(entry.key, entry.url, etag, last_modified, *place, kept))
+            frontier.keep_page(Known(entry.key, entry.url, etag, last_modified, *written, kept))
             frontier.settle(entry, State.FETCHED)
         unfollowed = said.nofollow + len(said.links) - len(links)
         for reason, count in (("nofollow", unfollowed), ("malformed", said.malformed)):

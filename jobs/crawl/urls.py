@@ -70,7 +70,7 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     """
     url = url.strip(_BLANK).translate(_BREAKS)  # as browsers do (WHATWG URL, section 4.4)
     if url.partition(":")[0].lower() not in _DEFAULT_PORTS:
-        raise BadAddressError("scheme", f"{_told(url)} is not http or https")
+        raise BadAddressError("scheme", f"{_redacted(url)} is not http or https")
     try:
         parts = urlsplit(safe_url_string(url))
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -83,7 +83,7 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
             raise ValueError("its host name is not valid")
     except (ValueError, UnicodeError) as error:
         why = "" if "@" in url else f": {error}"  # The error may quote what stands before the host.
-        raise BadAddressError("malformed", f"{_told(url)} is no address{why}") from None
+        raise BadAddressError("malformed", f"{_redacted(url)} is no address{why}") from None
     if parts.username is not None:
         raise BadAddressError("credentials", "an address with a user name is not followed")
     default = _DEFAULT_PORTS[parts.scheme]
@@ -105,7 +105,7 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     )
 
 
-def _told(url: str) -> str:
+def _redacted(url: str) -> str:
     """`url` for a message: cut, and without what stands before an `@`, which may be a name and a password."""
     before, at, after = url.rpartition("@")
     scheme, colon, _ = before.partition(":")

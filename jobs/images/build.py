@@ -1,8 +1,8 @@
 """The table `images`: what stands beside the text of documents, where, and what is left out by rule.
 
 Needs whole tables: an image that many documents of a site use is furniture of the site. In memory are eight bytes an
-image, some 300 bytes a document with images, and last night's rows as Arrow holds them: the images of a document that
-depend on the same are taken over.
+image, some 300 bytes a document with images, and the previous build's rows as Arrow holds them: images of documents
+that depend on the same are taken over.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _squashed(text: str) -> str:
 
 
 class _Known:
-    """Last night's rows, all in memory, if made in the same way, and as they were written."""
+    """The previous build's rows, in memory, if made in the same way, and as they were written."""
 
     def __init__(self, published: Stage | None) -> None:
         batches = published.batches(IMAGES.schema.names) if published else ()
@@ -165,7 +165,7 @@ class _Known:
             self._of[key] = first, count + 1
 
     def rows(self, doc_id: str, digest: str) -> list[Row] | None:
-        """The images of a document as they were last night, if they depend on the same."""
+        """The images of a document in the previous build, if they depend on the same."""
         at = self._of.get((doc_id, digest))
         # A slice: to take rows of a table in many parts, Arrow goes through all of them each time.
         rows: list[Row] | None = None if at is None else self._table.slice(*at).to_pylist()

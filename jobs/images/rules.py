@@ -49,7 +49,7 @@ class Picture:
             if value.isascii() and value.isdigit() and len(value) < 6:
                 widths += [int(value)] * (name in _WIDTHS)
                 heights += [int(value)] * (name in _HEIGHTS)
-        return tuple(max(n for n in told if n <= 65_535) or None for told in (widths, heights))  # type: ignore[return-value]
+        return tuple(max(n for n in sides if n <= 65_535) or None for sides in (widths, heights))  # type: ignore[return-value]
 
     @cached_property
     def described(self) -> bool:
@@ -105,7 +105,7 @@ def description(alt: str | None, caption: str | None) -> str:
     # A caption may begin with such a word and go on to describe: what follows so many characters is a credit.
     if credit := _CREDIT.search(caption, 15):
         caption = caption[: credit.start()].rstrip()
-    named, told = content_words(alt), content_words(caption)
-    if named <= told:
+    of_alt, of_caption = content_words(alt), content_words(caption)
+    if of_alt <= of_caption:
         return caption
-    return alt if told <= named else f"{caption}. {alt}"
+    return alt if of_caption <= of_alt else f"{caption}. {alt}"

@@ -1,26 +1,25 @@
-"""Pages from files: HTML, documents as JSONL, tables and texts, WARC and ARC; what cannot be read is a reject."""
+"""Pages from files: HTML, documents as JSONL, tables and texts, WARC; what cannot be read is a reject."""
 
 from __future__ import annotations
 
 import errno
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import pyarrow as pa
 
 from quern.jobs.pages.formats.captures import read_captures
-from quern.jobs.pages.formats.files import file_page, html_page, text_pages
+from quern.jobs.pages.formats.files import file_page, text_pages
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import PACKED_ENDINGS, DamagedError, MemberStream, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
-from quern.jobs.pages.formats.segments import Archive
+from quern.jobs.pages.formats.segments import WARC_BEGINS, Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
-from quern.jobs.pages.formats.wacz import members, window
-from quern.jobs.pages.formats.warc import ARC_BEGINS, WARC_BEGINS, ArchiveReader, ArcReader, WarcReader
-from quern.jobs.pages.inputs import ARC, ARCHIVES, COLLECTIONS, DELIMITED, FILES, HTML, JSONL, PARQUET, Input, opened
+from quern.jobs.pages.formats.warc import WarcReader
+from quern.jobs.pages.inputs import DELIMITED, FILES, HTML, JSONL, PARQUET, WARC, Input, opened
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
@@ -44,7 +43,7 @@ class Span:
 def spans_of(file: Input, size: int) -> list[Span]:
     """The spans of about `size` bytes that a file is read in."""
     whole = max(file.size, 1)
-    if file.fault or file.kind not in ARCHIVES or whole <= size:
+    if file.fault or file.kind not in WARC or whole <= size:
         return [Span(file, 0, whole)]
     return [Span(file, start, min(start + size, whole)) for start in range(0, whole, size)]
 
@@ -88,26 +87,13 @@ class Reading:
         raw.seek(0)
         if not head:
             yield FileReject(file.name, "empty", "the file has no bytes", file.name)
-        elif file.kind in ARCHIVES:
+        elif file.kind in WARC:
             yield from self._archive(raw, file)
-        elif file.kind in COLLECTIONS:
-            for member in members(raw):
-                inner = replace(file, name=f"{file.name}/{member.name}", size=member.size, location=member.name)
-                whole = Reading(Span(inner, 0, max(member.size, 1)), self._settings)
-                for found in whole._archive(window(raw, member.start, member.size), inner):
-                    # It is found again by the bytes of the collection.
-                    if isinstance(found, dict):
-                        at = int(found["warc_offset"] or 0) + member.start
-                        yield found | {"source_file": file.name, "warc_file": file.name, "warc_offset": at}
-                    else:
-                        yield replace(found, file=file.name)
         else:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
             named = _named_packing(file)
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
-            if file.kind in HTML:
-                yield html_page(stream, Path(file.path), file.name, self._settings)
-            elif file.kind in FILES:
+            if file.kind in HTML + FILES:
                 yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
@@ -119,13 +105,11 @@ class Reading:
                 yield from text_pages(stream, Path(file.path), file.name, file.kind, self._settings)
 
     def _archive(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
-        arc = file.kind in ARC
-        archive = Archive(raw, file.size, ARC_BEGINS if arc else WARC_BEGINS, self._settings.max_ratio)
-        kind: type[ArchiveReader] = ArcReader if arc else WarcReader
+        archive = Archive(raw, file.size, self._settings.max_ratio)
         named = _named_packing(file)
-        if named and not archive.packed and self._span.start == 0 and not archive.begins.match(opening(raw, 1 << 12)):
+        if named and not archive.packed and self._span.start == 0 and not WARC_BEGINS.match(opening(raw, 1 << 12)):
             raise DamagedError(f"not_{named.form}", f"the file is not {named.form}-compressed, whatever its name says")
-        reader = kind(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
+        reader = WarcReader(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
         yield from read_captures(reader, file.name, self._settings)
         self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)
 

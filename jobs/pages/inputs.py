@@ -21,7 +21,7 @@ from pyarrow import fs
 
 from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS, TEXTS
 from quern.jobs.pages.formats.packed import opening
-from quern.jobs.pages.formats.warc import ARC_BEGINS, WARC_BEGINS
+from quern.jobs.pages.formats.segments import WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
 
@@ -31,13 +31,10 @@ DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
 FILES: Final = tuple(FILE_TYPES)
 WARC: Final = (".warc", ".wet", ".wat")
-ARC: Final = (".arc",)
-ARCHIVES: Final = WARC + ARC
-COLLECTIONS: Final = (".wacz",)
-ADDRESSED: Final = JSONL + DELIMITED + PARQUET + ARCHIVES + COLLECTIONS
+ADDRESSED: Final = JSONL + DELIMITED + PARQUET + WARC
 """Kinds whose pages have ids or addresses; the address of another file is made from its path."""
-KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + ARCHIVES + COLLECTIONS
-PACKED: Final = (".gz", ".lz4", ".zst")
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + WARC
+PACKED: Final = (".gz", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
@@ -45,7 +42,8 @@ _INSTEAD: Final = {
     (".json", ".json.gz"): "JSON of documents, a line each or in an array, is read where the file is called .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
     (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
-    (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
+    (".zip", ".wacz", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
+    (".arc", ".arc.gz"): "ARC files are not read; make it a WARC file by `warcio recompress`",
 }
 # What Spark, Hadoop and systems of files write beside data.
 _BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|.*\.crc|\._.*|\.DS_Store|Thumbs\.db")
@@ -83,7 +81,7 @@ def kind_of(name: str) -> str:
         return ""
     for packed in PACKED:
         name = name.removesuffix(packed)
-    if name != bare and name.endswith(PARQUET + COLLECTIONS):  # Compressed within, and read from the end.
+    if name != bare and name.endswith(PARQUET):  # Compressed within, and read from the end.
         return ""
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
@@ -109,18 +107,18 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
             found[file.location] = replace(first, name=text_of(file.location), source=number)
     if not lenient and not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
-        raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
+        raise IngestError(f"{named}: none of the kinds of file that can be read ({known_kinds()})")
     return sorted(found.values(), key=lambda file: file.name)
 
 
-def kinds_told() -> str:
+def known_kinds() -> str:
     """The kinds of file, for messages."""
     return f"{', '.join(KINDS)}, each also as {', '.join(PACKED)}"
 
 
 def _instead(name: str) -> str:
     """What to do with a file that is not read; empty where there is nothing to say."""
-    return next((told for endings, told in _INSTEAD.items() if name.lower().endswith(endings)), "")
+    return next((hint for endings, hint in _INSTEAD.items() if name.lower().endswith(endings)), "")
 
 
 def _of_each(source: Path | Url) -> list[Input]:
@@ -185,11 +183,10 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     files = [file for file in files if not file.name.startswith(beside)] if beside else files
     if not lenient and not any(file.kind for file in files):
         unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
-        holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
-        unread = f"; not entered: {closed[0].name} ({closed[0].fault[1]})" if closed and closed[0].fault else ""
-        more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
-        instead = next((f"; {file.name}: {told}" for file in files if (told := _instead(file.name))), "")
-        raise IngestError(f"{root} holds {holds}{instead}{unread}{more}")
+        holds = f"none of the kinds of file that can be read ({known_kinds()})" if unknown else "no files"
+        unread = f"; {len(closed)} folders were not entered, such as {closed[0].name}" if closed else ""
+        instead = next((f"; {file.name}: {hint}" for file in files if (hint := _instead(file.name))), "")
+        raise IngestError(f"{root} holds {holds}{instead}{unread}")
     return closed + files
 
 
@@ -206,7 +203,7 @@ def _named_file(root: Path, lenient: bool) -> Input:
         if not lenient:
             if instead := _instead(root.name):
                 raise IngestError(f"{root}: {instead}")
-            raise IngestError(f"{root} is none of the kinds of file that can be read: {kinds_told()}")
+            raise IngestError(f"{root} is none of the kinds of file that can be read: {known_kinds()}")
         fault = _UNKNOWN
     return _local(path, path.parent, kind, fault)
 
@@ -252,8 +249,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
             if _CONTROL.search(path.name):
                 kind, fault = "", ("bad_name", "its name holds a line break or another control character")
             elif not kind:
-                told = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
-                fault = ("unknown_kind", told)
+                hint = _instead(path.name) or f"no kind of file that can be read: {known_kinds()}"
+                fault = ("unknown_kind", hint)
             elif path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
                 fault = ("unreadable", "a symbolic link that leads outside the folder is not followed")
             files.append((path.parts, _local(path, root, kind, fault)))
@@ -323,8 +320,6 @@ def sniffed(stream: BinaryIO) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if WARC_BEGINS.match(head):
         return ".warc"
-    if ARC_BEGINS.match(head):
-        return ".arc"
     if head.startswith(b"PAR1"):
         return ".parquet"
     if start.startswith(PDF_BEGINS):

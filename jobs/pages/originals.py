@@ -12,10 +12,9 @@ from typing import Final
 
 from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.segments import Archive, Place, Segment
-from quern.jobs.pages.formats.wacz import window
-from quern.jobs.pages.formats.warc import ARC_BEGINS, HEADER_BYTES, WARC_BEGINS
-from quern.jobs.pages.inputs import ARC, COLLECTIONS, kind_of, opened, sniffed
+from quern.jobs.pages.formats.segments import WARC_BEGINS, Archive, Place, Segment
+from quern.jobs.pages.formats.warc import HEADER_BYTES
+from quern.jobs.pages.inputs import opened
 from quern.schemas.errors import QuernError
 
 _MOST_BYTES: Final = 1 << 28
@@ -33,7 +32,7 @@ class OriginalError(QuernError):
 class Original:
     """A record of an archive."""
 
-    head: bytes  # Its header with the empty line after it; of ARC its line.
+    head: bytes  # Its header with the empty line after it.
     block: bytes  # Its content, with the codings it was sent with.
 
 
@@ -47,12 +46,8 @@ def original(location: str, offset: int, url: str) -> Original:
         with opened(location) as raw:
             size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
-            if kind_of(location) in COLLECTIONS:
-                raw, size, offset = window(raw, offset, size - offset), size - offset, 0
-            arc = (kind_of(location) or sniffed(raw)) in ARC
-            archive = Archive(raw, size, ARC_BEGINS if arc else WARC_BEGINS, _MAX_RATIO)
-            stream = io.BufferedReader(archive.segment(Place(offset)))
-            while (found := _record(stream, arc)) is not None:
+            stream = io.BufferedReader(Archive(raw, size, _MAX_RATIO).segment(Place(offset)))
+            while (found := _record(stream)) is not None:
                 if quoted(found[0]) == url:
                     return found[1]
     except OSError as error:
@@ -91,21 +86,18 @@ def erase(path: Path, offset: int) -> bool:
     return True
 
 
-def _record(stream: io.BufferedReader[Segment], arc: bool) -> tuple[str, Original] | None:
+def _record(stream: io.BufferedReader[Segment]) -> tuple[str, Original] | None:
     """Address and content of the next record; null where none begins."""
     head = stream.readline(HEADER_BYTES)
     while head in (b"\r\n", b"\n"):
         head = stream.readline(HEADER_BYTES)
-    if arc:
-        line = ARC_BEGINS.fullmatch(head)
-        return _whole(stream, line["url"], head, int(line["length"])) if line else None
     if not WARC_BEGINS.fullmatch(head):
         return None
     while not head.endswith((b"\n\r\n", b"\n\n")) and len(head) < HEADER_BYTES:
-        line_ = stream.readline(HEADER_BYTES)
-        if not line_:
+        line = stream.readline(HEADER_BYTES)
+        if not line:
             break
-        head += line_
+        head += line
     length, target = _LENGTH.search(head), _TARGET.search(head)
     return _whole(stream, target[1] if target else b"", head, int(length[1]) if length else 0)
 

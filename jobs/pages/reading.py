@@ -26,7 +26,7 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import ADDRESSED, ARCHIVES, COLLECTIONS, FILES, HTML, Input
+from quern.jobs.pages.inputs import ADDRESSED, FILES, HTML, WARC, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
@@ -51,7 +51,7 @@ def version_of(file: Input, settings: IngestSettings) -> str:
         return ""
     read = settings.results()
     path = "" if file.kind in ADDRESSED else file.path
-    read_by = [] if file.kind in HTML + FILES + ARCHIVES + COLLECTIONS else [libraries()]
+    read_by = [] if file.kind in HTML + FILES + WARC else [libraries()]
     return f"{file.version}-{settings_digest([VERSION, read, file.kind, path, *read_by])[:8]}"
 
 

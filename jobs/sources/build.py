@@ -1,8 +1,8 @@
 """The table `sources`: what the corpus knows of each site, for the search of sources (Know Where to Go).
 
 Needs whole tables: a site's row is made of all its documents. In memory are the site of each document (some 200 bytes
-a document) and a few counts of each site. A source of which nothing changed since last night is taken over; only of
-the others are titles and names read.
+a document) and a few counts of each site. A source of which nothing changed since the previous build is taken over;
+only of the others are titles and names read.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Site:
     reachable_at: datetime | None = None  # The newest fetch of a page of it.
     # Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a page
     # whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
-    told: int = 0
+    stated: int = 0
 
     def tell(self, *parts: str) -> None:
         """Add something that its topics are made of."""
-        self.told = (self.told + int(text_digest(*parts), 16)) & _MASK
+        self.stated = (self.stated + int(text_digest(*parts), 16)) & _MASK
 
     def home_url(self, site: str) -> str | None:
         """Its home page: of the origins that bear its name, or else of all, the commonest."""
@@ -53,7 +53,7 @@ class Site:
     def digest(self) -> str:
         """Digest of all that its row is made of."""
         counted = [sorted(self.names.items()), sorted(self.origins.items())]
-        return text_digest(*map(str, [f"{self.told:x}", self.documents, self.evidence, self.reachable_at, *counted]))
+        return text_digest(*map(str, [f"{self.stated:x}", self.documents, self.evidence, self.reachable_at, *counted]))
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ Pages = Annotated[
     PageSource | None,
     typer.Argument(
         metavar="[PAGES]",
-        help="Folder, file or s3:// address ({formats}, each also as .gz, .lz4, .zst); default: the page store.",
+        help="Folder, file or s3:// address ({formats}, each also as .gz, .zst); default: the page store.",
         parser=page_source,
     ),
 ]

@@ -172,7 +172,7 @@ def ingest(
 ) -> None:
     """Read SOURCES into the page store; files that it holds unchanged are not read.
 
-    Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
+    Archives (WARC, WET), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
     With --dry-run one process reads them, whatever the engine, and reports their contents and rejects. The version of
     a document that was ingested last wins, unless both versions state `modified_at`. A document removed by `quern
     remove` stays out until its content changes.

@@ -13,11 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from quern.schemas.settings import EmbedSettings
-from tests.benchmarks.alignment import benchmark_alignment
 from tests.benchmarks.answers import benchmark_answers, write_floors
-from tests.benchmarks.articles import synthetic_articles
-from tests.benchmarks.chunk import benchmark_chunk
 from tests.benchmarks.citations import benchmark_citations
 from tests.benchmarks.confidence import benchmark_confidence
 from tests.benchmarks.corruption import benchmark_corruption
@@ -26,92 +22,60 @@ from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.domains import HELD_OUT, benchmark_domains
-from tests.benchmarks.embed import benchmark_embed
 from tests.benchmarks.entailment import benchmark_entailment
-from tests.benchmarks.extraction import benchmark_extraction
-from tests.benchmarks.files import benchmark_files
-from tests.benchmarks.images import benchmark_images
-from tests.benchmarks.ingest import benchmark_cluster, benchmark_ingest, benchmark_memory
+from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn, benchmark_nights_linking
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
-from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.reading import benchmark_lines, benchmark_reading
 from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.reranking import benchmark_reranking
-from tests.benchmarks.retrieval import benchmark_graph, benchmark_retrieval
-from tests.benchmarks.scale import benchmark_scale, plot_scale
-from tests.benchmarks.search_on_disk import benchmark_search_on_disk
+from tests.benchmarks.retrieval import benchmark_retrieval
+from tests.benchmarks.scale import benchmark_scale
 from tests.benchmarks.sources import benchmark_sources
-from tests.benchmarks.tasks import benchmark_tasks
-from tests.benchmarks.templates import benchmark_templates
 from tests.benchmarks.timelines import benchmark_timelines
 from tests.beside import SHARED
-from tests.conftest import read_jsonl
 
 Options = argparse.Namespace
 
 
-def _texts(o: Options) -> list[str]:
-    return [str(row["text"]) for row in read_jsonl(o.texts)] if o.texts else synthetic_articles()
-
-
-def _scale(o: Options) -> dict[str, float]:
-    figures = benchmark_scale(o.size or (1000, 10_000), o.set)
-    if o.plot:
-        plot_scale(figures, o.plot)
-    return figures
-
-
 _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
-    "alignment": lambda o: benchmark_alignment(o.folder or SHARED, o.warehouse),
     "answers": lambda o: benchmark_answers(o.folder or SHARED, o.warehouse, o.only),
-    "chunk": lambda o: benchmark_chunk(_texts(o), o.repeats),
     "citations": lambda o: benchmark_citations(o.folder or SHARED),
-    "cluster": lambda o: benchmark_cluster(o.folder, o.pages, min(3, o.repeats)),
     "confidence": lambda o: benchmark_confidence(o.folder or SHARED, o.warehouse, fit=o.fit),
     "crawl": lambda o: benchmark_crawl(repeats=min(3, o.repeats)),
     "dates": lambda o: benchmark_dates(o.folder or SHARED / "date_expressions"),
     "decomposition": lambda o: benchmark_decomposition(o.folder, o.model, o.prompts),
     "deduplicate": lambda o: benchmark_deduplicate(o.documents, min(3, o.repeats)),
     "domains": lambda o: benchmark_domains(o.only or HELD_OUT, o.set),
-    "embed": lambda o: benchmark_embed(_texts(o), EmbedSettings(precision=o.precision), min(5, o.repeats)),
     "entailment": lambda o: benchmark_entailment(o.folder or SHARED, fit=o.fit),
-    "extract": lambda o: benchmark_extraction(o.folder, o.repeats),
-    "files": lambda o: benchmark_files(),
-    "graph": lambda o: benchmark_graph(o.nodes, o.repeats),
-    "images": lambda o: benchmark_images(o.folder or SHARED / "article_extraction_benchmark"),
     "ingest": lambda o: (
         benchmark_memory(o.folder) if o.memory else benchmark_ingest(o.folder, o.pages, min(3, o.repeats))
     ),
     "judges": lambda o: benchmark_judges(o.folder or SHARED, write_file=o.fit),
     "kills": lambda o: benchmark_kills(o.kills, o.engine, o.only, o.seed),
-    "knn": lambda o: benchmark_knn(o.nodes, o.warehouse, min(5, o.repeats), o.part),
+    "knn": lambda o: benchmark_knn(o.nodes, min(5, o.repeats), o.part),
     "law": lambda o: benchmark_law(o.nights, o.seed),
     "lines": lambda o: benchmark_lines(o.reading),
     "nights": lambda o: benchmark_nights(o.documents, real_model=o.real_model),
-    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, o.warehouse, min(3, o.repeats)),
-    "normalise": lambda o: benchmark_normalise(_texts(o), o.repeats),
+    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, min(3, o.repeats)),
     "personal-data": lambda o: evaluate_personal_data(o.file),
     "reading": lambda o: benchmark_reading(o.reading),
     "refusal": lambda o: benchmark_refusal(o.folder or SHARED / "xstest", fit=o.fit),
     "reranking": lambda o: benchmark_reranking(o.warehouse[0], o.questions, str(o.model)),
     "retrieval": lambda o: benchmark_retrieval((o.warehouse or [None])[0], o.questions, repeats=o.repeats),
     "corruption": lambda o: benchmark_corruption(o.places, o.seed),
-    "scale": _scale,
-    "search-on-disk": lambda o: benchmark_search_on_disk(o.nodes, min(5, o.repeats), o.folder),
-    "sources": lambda o: benchmark_sources(o.folder or SHARED, o.warehouse, o.only),
-    "tasks": lambda o: benchmark_tasks(o.warehouse[0], o.set, o.only),
-    "templates": lambda o: benchmark_templates(),
+    "scale": lambda o: benchmark_scale(o.size or (1000, 10_000), o.set),
+    "sources": lambda o: benchmark_sources(o.warehouse[0]),
     "timelines": lambda o: benchmark_timelines(o.folder or SHARED, o.only),
 }
 _REQUIRED = {
-    **dict.fromkeys(("cluster", "decomposition", "extract", "ingest"), ("folder",)),
+    **dict.fromkeys(("decomposition", "ingest"), ("folder",)),
     "personal-data": ("file",),
     "reranking": ("warehouse", "questions", "model"),
-    "tasks": ("warehouse",),
+    "sources": ("warehouse",),
 }
 
 
@@ -120,24 +84,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     option = parser.add_argument
     option("benchmark", choices=sorted(_BENCHMARKS))
-    option("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
-    option("--folder", type=Path, help="the datasets, or the one that is measured on; of search-on-disk: to work in")
-    option("--precision", default="f32", help="embed.precision, of embed")
-    option("--pages", type=int, default=6516, help="pages of the WARC files of ingest and cluster")
+    option("--folder", type=Path, help="the datasets, or the one that is measured on")
+    option("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     option("--memory", action="store_true", help="of ingest: the peak of a file of 2 GB")
     option("--file", type=Path, help="JSONL with text and spans, for personal-data")
-    option("--nodes", type=int, default=100_000, help="nodes of the synthetic graph, vectors of search-on-disk")
+    option("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     option("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
     option("--reading", type=Path, action="append", help="of lines, reading: a file of pages; repeatable")
     option("--size", type=int, action="append", help="of scale: documents of a build; repeatable")
-    option("--plot", type=Path, help="of scale: an SVG of seconds and memory by size")
     option("--nights", type=int, default=100, help="of law: incremental builds that are compared")
     option("--places", type=int, default=500, help="of corruption: how many are damaged")
     option("--seed", type=int, default=0, help="of kills, law and corruption: what is drawn from it")
     option("--real-model", action="store_true", help="of nights: the packaged embedding model")
     option("--warehouse", type=Path, action="append", default=[], help="one that is built; repeatable")
     option("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
-    option("--only", action="append", default=[], help="a set, a task of tasks, a scene of kills; repeatable")
+    option("--only", action="append", default=[], help="a set, a scene of kills; repeatable")
     option("--model", type=Path, help="of decomposition, reranking: a folder")
     option("--prompts", type=int, default=100, help="of decomposition: how many")
     option("--kills", type=int, default=200, help="of kills: how many")

@@ -21,13 +21,13 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.reading import reading_ahead
 from quern.jobs.reasoning.confidence.judge import FILE, Features, features
 from quern.pipelines.api.asking import searcher_of
-from quern.pipelines.evaluation.bootstrap import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error
 from quern.pipelines.query import BATCH_QUESTIONS
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.settings import AnswerSettings
-from tests.benchmarks.logistic import Fit, Floats, calibration_error
+from tests.benchmarks.logistic import Fit, Floats
 from tests.conftest import CORPUS, read_jsonl
 
 FALSE_REFUSALS = 0.08

@@ -1,29 +1,23 @@
 """The benchmark of crawling a local site without politeness, against a plain Scrapy spider that writes nothing.
 
-The site answers from memory; it and the crawls share the machine's cores. One more crawl is killed (SIGKILL, with all
-its processes) half-way and started again: the site counts what it is asked before and after.
+The site answers from memory; it and the crawls share the machine's cores.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from quern.jobs.crawl.frontier import State
-from quern.jobs.crawl.memory import read_only
 from tests.jobs.crawl.site import Answer, Site
 
 _LINKS: Final = 20
@@ -105,50 +99,12 @@ def _archived(folder: Path) -> list[str]:
     return found
 
 
-def _killed_and_started_again(site: Site, pages: int, folder: Path) -> dict[str, float]:
-    """Refetches of finished pages, and pages missing or twice in the archive, of a crawl that is killed half-way."""
-    site.asked.clear()
-    with subprocess.Popen(
-        _command(site, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        frontier = folder / "warehouse" / "crawl"
-        while process.poll() is None:
-            statuses = [json.loads(path.read_text()) for path in frontier.glob("*/status-0.json")]
-            if max((int(status["fetched"]) for status in statuses), default=0) >= pages // 2:
-                break
-            time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGKILL)
-    before, finished = _asked(site), set[str]()
-    for path in frontier.glob("*/frontier-0.sqlite"):
-        with closing(read_only(path)) as connection:
-            rows = connection.execute("SELECT url FROM urls WHERE state = ?", (int(State.FETCHED),))
-            finished |= {url for (url,) in rows}
-    _report(_command(site, folder))
-    after, archived = _asked(site), _archived(folder)
-    return {
-        "killed_at": float(len(finished)),
-        "refetched": float(sum(f"http://{address}" in finished for address in after)),
-        "asked_twice": float(len(before & after)),
-        "archived_twice": float(len(archived) - len(set(archived))),
-        "missing": float(pages - len(set(archived))),
-    }
-
-
-def _asked(site: Site) -> set[str]:
-    """The pages that were asked for since the last call, as HOST/path."""
-    asked = {address for address in site.counts() if "/p/" in address}
-    site.asked.clear()
-    return asked
-
-
 def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
-    """Pages a second of a crawl into WARC files, medians over `repeats` rounds, and what a kill costs.
+    """Pages a second of a crawl into WARC files, medians over `repeats` rounds.
 
     Returns:
-        `crawl`, `plain`: Quern and the spider. `ratio`: median of each round's crawl over plain. `missing` and
-        `archived_twice`: pages of the killed crawl that its archive lacks or holds twice, with those of the rounds.
-        `killed_at`: pages finished when it was killed. `refetched`: those of them that were asked for again.
-        `asked_twice`: pages asked for before and after, those in flight when it was killed included.
+        `crawl`, `plain`: Quern and the spider. `ratio`: median of each round's crawl over plain. `missing`: pages that
+        an archive lacks or holds twice.
     """
     answers = {f"/p/{n}.html": Answer(synthetic_page(n, pages)) for n in range(pages)}
     site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
@@ -161,17 +117,14 @@ def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
                 archived = _archived(Path(directory))
             missing += pages - len(set(archived)) + len(archived) - len(set(archived))
             rounds.append([r["fetched"] / r["seconds"] for r in (report, plain)])
-        with tempfile.TemporaryDirectory() as directory:
-            killed = _killed_and_started_again(site, pages, Path(directory))
     finally:
         site.close()
-    killed["missing"] += missing
     return {
         "pages": float(pages),
         "crawl": statistics.median(crawl for crawl, _ in rounds),
         "plain": statistics.median(plain for _, plain in rounds),
         "ratio": statistics.median(crawl / plain for crawl, plain in rounds),
-        **killed,
+        "missing": float(missing),
     }
 
 

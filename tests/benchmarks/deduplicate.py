@@ -15,27 +15,24 @@ import multiprocessing
 import random
 import re
 import resource
-import statistics
 import struct
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
-from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
-from tests.benchmarks import is_installed
+from tests.benchmarks import Round, in_turns, is_installed, median, median_ratio
 from tests.benchmarks.articles import Vocabulary
 from tests.tables import batch_of
 
@@ -48,7 +45,6 @@ _CROWD_EDITS = 2
 BANDS = (0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 Pair = tuple[int, int]
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -146,29 +142,10 @@ def judge(planted: Planted, cluster: Mapping[int, int]) -> dict[str, float]:
     return figures
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Seconds, CPU seconds of this process and of those it started and ended, and bytes beyond those at the start."""
-
-    seconds: float
-    cpu: float
-    memory: int
-
-
 def _cpu_seconds() -> float:
+    """CPU seconds of this process and of those it started and ended."""
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in usage)
-
-
-def _metered(work: Callable[[], _Result]) -> tuple[Cost, _Result]:
-    """What `work` costs, and what it returns."""
-    with MemoryMeter() as at_start:
-        pass
-    cpu, started = _cpu_seconds(), time.perf_counter()
-    with MemoryMeter() as meter:
-        result = work()
-        seconds = time.perf_counter() - started
-    return Cost(seconds, _cpu_seconds() - cpu, max(0, meter.peak_bytes - at_start.peak_bytes)), result
 
 
 @dataclass
@@ -179,8 +156,8 @@ class Runs:
     engines: Engines
     count: int = 0
 
-    def run(self, texts: Sequence[str]) -> tuple[Cost, Stage]:
-        """What `texts` cost, and the documents."""
+    def run(self, texts: Sequence[str]) -> Stage:
+        """The documents."""
         self.count += 1
         root = self.root / str(self.count)
         with StageWriter(root / "documents.parquet", DOCUMENTS) as writer:
@@ -194,7 +171,7 @@ class Runs:
             paths = (self.root / "memo", root / "work", root / "stages")
             run = Run(str(self.count), *paths, self.engines, rejects, 1024, 64, core_count(EngineSettings()))
             documents = {"normalised": writer.stage()}
-            return _metered(lambda: run_whole(Deduplicate(_SETTINGS), documents, run).stages[0])
+            return run_whole(Deduplicate(_SETTINGS), documents, run).stages[0]
 
 
 def clusters(documents: Stage) -> dict[int, int]:
@@ -265,43 +242,41 @@ def _peer_clusters(folder: Path, tasks: int) -> dict[int, int]:
 
 
 def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> dict[str, float]:
-    """Recall and precision on planted pairs, documents a second, memory, and ratios against datatrove.
+    """Recall and precision on planted pairs, documents a second of CPU time, and the ratio to datatrove.
 
     Returns:
         `found L-H`: share of the planted pairs of that similarity that end in one cluster. `recall .85`, `recall .80`:
         of those from there. `precision`: share of the pairs of clusters whose true similarity is .8 or more. `crowd
-        joined`: share of the documents of one template in its largest cluster. `in process`: documents a second and
-        MiB beyond the corpus, in one process on one core. `night share`: seconds of an incremental run with 1 % new
-        documents over a full one. `datatrove`: figures of the peer, by tasks on all cores. `ratio in process`: the
-        peer's seconds over Quern's; `ratio cpu`: the same in CPU seconds, which other work disturbs least.
+        joined`: share of the documents of one template in its largest cluster. `quern`: documents a second of CPU time
+        of a full run. `night share`: CPU time of an incremental run with 1 % new documents over that of a full one.
+        `datatrove`: figures of the peer, by tasks on all cores. `ratio`: its CPU time over Quern's.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     planted, tasks = plant(documents), core_count(EngineSettings())
     old = planted.texts[: documents - documents // _NEW_SHARE]
-    costs: list[dict[str, Cost]] = []
+    rounds: list[Round] = []
     has_peer = is_installed("datatrove", "datatrove")
     with tempfile.TemporaryDirectory() as directory, Engines(EngineSettings(engine="local")) as local:
         for n in range(repeats):
-            full, stage = Runs(Path(directory) / f"full {n}", local).run(planted.texts)
+            whole = Runs(Path(directory) / f"full {n}", local)
             runs = Runs(Path(directory) / f"incremental {n}", local)
             runs.run(old)
-            incremental, again = runs.run(planted.texts)
-            if stage.digest != again.digest:
-                raise AssertionError("an incremental run differs from a full one")
-            costs.append({"in process": full, "night": incremental})
+            stages: dict[str, Stage] = {}
+            works: dict[str, Callable[[], object]] = {
+                "full": lambda: stages.update(full=whole.run(planted.texts)),  # noqa: B023 - called within the round
+                "night": lambda: stages.update(night=runs.run(planted.texts)),  # noqa: B023
+            }
             if has_peer:
                 folder = Path(directory) / f"datatrove {n}"
-                costs[-1]["datatrove"], _ = _metered(partial(_peer, planted.texts, folder, tasks))
-        figures = {"documents": float(documents), **judge(planted, clusters(stage))}
+                works["datatrove"] = partial(_peer, planted.texts, folder, tasks)
+            rounds += in_turns(works, 1, _cpu_seconds)
+            if stages["full"].digest != stages["night"].digest:
+                raise AssertionError("an incremental run differs from a full one")
+        figures = {"documents": float(documents), **judge(planted, clusters(stages["full"]))}
+        figures |= {"quern": documents / median(rounds, "full"), "night share": median_ratio(rounds, "night", "full")}
         if has_peer:
             peer = judge(planted, _peer_clusters(folder, tasks))
             figures |= {f"datatrove {n}": peer[n] for n in ("recall .85", "recall .80", "precision", "crowd joined")}
-    for side in ("in process", "datatrove") if has_peer else ("in process",):
-        figures[f"{side} docs/s"] = documents / statistics.median(c[side].seconds for c in costs)
-        figures[f"{side} docs/s of CPU time"] = documents / statistics.median(c[side].cpu for c in costs)
-        figures[f"{side} MiB"] = max(c[side].memory for c in costs) / (1 << 20)
-    if has_peer:
-        ratios = (c["datatrove"].seconds / c["in process"].seconds for c in costs)
-        figures["ratio in process"] = statistics.median(ratios)
-        figures["ratio cpu"] = statistics.median(c["datatrove"].cpu / c["in process"].cpu for c in costs)
-    return figures | {"night share": statistics.median(c["night"].seconds / c["in process"].seconds for c in costs)}
+            figures["datatrove"] = documents / median(rounds, "datatrove")
+            figures["ratio"] = median_ratio(rounds, "datatrove", "full")
+    return figures

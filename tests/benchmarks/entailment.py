@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, denies, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
-from quern.jobs.reasoning.entailment.task import FILE, VERDICT, entailment_task
+from quern.jobs.reasoning.entailment.task import FILE, VERDICT
 from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.bootstrap import area_under_roc
@@ -124,7 +124,7 @@ def benchmark_entailment(datasets: Path, *, fit: bool = False) -> dict[str, floa
         models[name] = given.fitted(given.weight(("expertqa", "clapnq"))).model(weighed)
     if fit:
         FILE.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
-    return figures | _against_people(datasets / "ragchecker_human" / "pairs.jsonl")
+    return figures
 
 
 class _Rows:
@@ -222,29 +222,3 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
                 if which.any():
                     said = "supported" if truth else "not" if kind == "judged" else kind
                     yield f"{name}, {said}: said entailed", float((scores[which] >= VERDICT).mean())
-
-
-def _against_people(file: Path) -> dict[str, float]:
-    """RAGChecker: how often people prefer the answer that entails more of the gold answer, or more of which it entails.
-
-    By the model that the package carries, without cosines; pairs without preference or difference are left out.
-    """
-    agreed: dict[str, list[bool]] = {"completeness_label": [], "correctness_label": []}
-    for pair in read_jsonl(file):
-        answers = [pair[f"model{n}"]["response"] for n in (1, 2)]
-        gold, query = pair["gt_answer"], pair["query"]
-        worth = {
-            "completeness_label": [_entailed(gold, answer, query) for answer in answers],
-            "correctness_label": [_entailed(answer, gold, query) for answer in answers],
-        }
-        for label, (one, other) in worth.items():
-            if pair[label] and one != other:
-                agreed[label].append((other > one) == (pair[label] > 0))
-    return {f"ragchecker, {label[:-6]}: agreement": float(np.mean(rows)) for label, rows in agreed.items()}
-
-
-def _entailed(said: str, text: str, question: str) -> float:
-    """Mean score of the sentences of `said`, given `text`."""
-    told = [s for s in sentences(said) if not is_fragment(s)] or [said]
-    rule = entailment_task().rule
-    return float(np.mean([rule(EntailmentInput(s, [Passage(text)], question)).score for s in told]))

@@ -1,4 +1,4 @@
-"""Benchmarks of ingestion: WARC files to documents, on a cluster too, and the memory of a large file.
+"""Benchmarks of ingestion: WARC files to documents, and the memory of a large file.
 
 The files are made of the pages of the article extraction benchmark, repeated with variation: each repetition has a
 paragraph of its own, so that no result can be reused.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-import os
 import statistics
 import sys
 import tempfile
@@ -31,10 +30,7 @@ from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS
-from tests.clusters import spark_standalone
 from tests.conftest import read_pages
-
-log = logging.getLogger(__name__)
 
 _FILES = 4
 _PATIENT = "clean.seconds_per_page=20"
@@ -88,49 +84,19 @@ def _run(root: Path, settings: Settings) -> Iterator[Run]:
         yield Run("b", warehouse.memo, work, warehouse.stages, engines, writer, *rows, core_count(settings.engine))
 
 
-def _ours(archives: Path, root: Path, overrides: Sequence[str] = ()) -> tuple[float, int]:
-    """Seconds that Quern takes, the start of workers included, and documents made."""
-    settings = load_settings(None, [_PATIENT, *overrides])
-    started = time.monotonic()
-    with _run(root, settings) as run:
-        documents = derive(Clean(settings.clean), read_pages(archives, settings.ingest, run), run)
-        seconds = time.monotonic() - started
-    return seconds, documents.rows
-
-
-def benchmark_cluster(folder: Path, pages: int, repeats: int) -> dict[str, float]:
-    """Seconds from WARC files to documents on a Spark master with two workers of one core, and on Spark's `local[2]`.
-
-    Both start Java and their executors each time; the ratio is the median of those of the rounds.
-    """
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    rounds = []
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        write_archives(root / "archives", page_texts(folder), pages)
-        with spark_standalone(root) as (master, _, _):
-            for number in range(repeats):
-                seconds = {}
-                for kind, address in {"local[2]": "local[2]", "cluster": master}.items():
-                    told = ["engine.engine=spark", f"engine.spark_master={address}", "engine.cluster_seconds=90"]
-                    seconds[kind], documents = _ours(root / "archives", root / f"{kind}{number}", told)
-                log.info("%s documents=%d", seconds, documents)
-                rounds.append(seconds)
-    figures = {f"{kind} seconds": statistics.median(r[kind] for r in rounds) for kind in rounds[0]}
-    return figures | {"ratio": statistics.median(r["cluster"] / r["local[2]"] for r in rounds)}
-
-
 def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> dict[str, float]:
     """Pages a second from WARC files to documents on all cores, Spark's start included, the median of `repeats`."""
     logging.disable(logging.INFO)
-    rates = []
+    settings, rates = load_settings(None, [_PATIENT]), []
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         write_archives(root / "archives", page_texts(folder), pages)
         for number in range(repeats):
-            seconds, documents = _ours(root / "archives", root / f"quern-{number}")
-            rates.append(pages / seconds)
-    return {"pages": float(pages), "quern": statistics.median(rates), "documents": float(documents)}
+            started = time.monotonic()
+            with _run(root / f"quern-{number}", settings) as run:
+                documents = derive(Clean(settings.clean), read_pages(root / "archives", settings.ingest, run), run)
+                rates.append(pages / (time.monotonic() - started))
+    return {"pages": float(pages), "quern": statistics.median(rates), "documents": float(documents.rows)}
 
 
 def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float]:

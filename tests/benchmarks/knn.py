@@ -1,9 +1,8 @@
-"""The benchmark of the graph builder, as a build runs it: all pairs, partitions, incremental runs, memory.
+"""The benchmark of the graph builder, as a build runs it: partitions, incremental runs, memory.
 
 The time is from vectors in memory to edges: finding equal vectors, the search, canonical scores in float64, the
-measured recall, the state for the next run, on disk. All cores may be used. `job seconds` is the whole job, with
-reading and writing its tables. The peers are faiss' flat index and its inverted file (`pip install faiss-cpu`), built
-and searched by all vectors.
+measured recall, the state for the next run, on disk. All cores may be used. The peer is faiss' inverted file
+(`pip install faiss-cpu`), built and searched by all vectors.
 """
 
 from __future__ import annotations
@@ -24,10 +23,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from quern.indexes.catalog import Warehouse
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
-from quern.indexes.vectors import Floats, Positions, vector_array, vector_matrix
+from quern.indexes.vectors import Floats, Positions, vector_array
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines, core_count
@@ -38,7 +36,7 @@ from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettin
 from quern.schemas.tables import NODES, REJECTS
 from tests.benchmarks import is_installed
 
-Part = Literal["exact", "approximate", "change", "memory"]
+Part = Literal["approximate", "memory"]
 log = logging.getLogger(__name__)
 
 K = 3
@@ -57,7 +55,7 @@ _TIE = 1e-6  # Cosines that are equal in float64 differ by less in float32.
 
 
 class BenchmarkError(ValueError):
-    """Two ways to one graph that differ, or a warehouse without nodes."""
+    """Two ways to one graph that differ."""
 
 
 def clustered(nodes: int) -> Iterator[Floats]:
@@ -72,22 +70,6 @@ def clustered(nodes: int) -> Iterator[Floats]:
         rows = min(_BLOCK, nodes - start)
         noise = unit(draw.standard_normal((rows, DIMENSION), np.float32))
         yield unit(centres[draw.integers(len(centres), size=rows)] + _NOISE * noise)
-
-
-def _vectors(warehouses: Sequence[Path], nodes: int) -> Floats:
-    """Different vectors of the nodes of published snapshots, at most `nodes`, in random order, or clustered ones.
-
-    Raises:
-        BenchmarkError: The warehouses have no nodes.
-    """
-    if not warehouses:
-        return np.concatenate(list(clustered(nodes)))
-    stages = [Warehouse.open(path).snapshot().stage("nodes") for path in warehouses]
-    blocks = [vector_matrix(batch.column(0)) for stage in stages for batch in stage.batches(["vector"])]
-    if not blocks:
-        raise BenchmarkError(f"no nodes in {', '.join(map(str, warehouses))}")
-    different = np.unique(np.concatenate(blocks), axis=0)
-    return np.asarray(different[np.random.default_rng(0).permutation(len(different))[:nodes]])
 
 
 @dataclass(frozen=True)
@@ -127,7 +109,7 @@ class Bench:
         neighbours[at], similarities[at] = joined.edges.target, joined.edges.similarity
         return Graph(seconds, busy, neighbours, similarities, joined.notes.get("recall", 1.0), joined.searched, folder)
 
-    def incremental(self, vectors: Floats, how: NeighbourSettings, repeats: int) -> list[tuple[Graph, Graph]]:
+    def incremental(self, vectors: Floats, repeats: int) -> list[tuple[Graph, Graph]]:
         """A full and an incremental run of each round: one in a hundred nodes went, as many came, anywhere.
 
         Raises:
@@ -136,17 +118,17 @@ class Bench:
         count = max(1, len(vectors) // (_REPLACED + 1))
         replaced = np.random.default_rng(1).permutation(len(vectors))[: 2 * count]
         last, now = (np.delete(vectors, gone, axis=0) for gone in np.split(replaced, 2))
-        before = self.join(last, how)
-        rounds = [(self.join(now, how), self.join(now, how, before)) for _ in range(repeats)]
+        before = self.join(last, _PARTITIONS)
+        rounds = [(self.join(now, _PARTITIONS), self.join(now, _PARTITIONS, before)) for _ in range(repeats)]
         for full, night in rounds:
             same = np.array_equal(full.neighbours, night.neighbours)
             if not (same and np.array_equal(full.similarities, night.similarities)):
                 raise BenchmarkError("the edges of an incremental run are not those of a full run")
         return rounds
 
-    def nodes(self, blocks: Iterable[Floats], dimension: int = DIMENSION) -> Stage:
+    def nodes(self, blocks: Iterable[Floats]) -> Stage:
         """A table of nodes with these vectors; their keys are their numbers."""
-        at, table = 0, NODES.with_dimension(dimension)
+        at, table = 0, NODES.with_dimension(DIMENSION)
         with StageWriter(self.root / f"nodes{next(self._names)}.parquet", table) as writer:
             for block in blocks:
                 numbers = range(at, at := at + len(block))
@@ -156,7 +138,7 @@ class Bench:
                 writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
         return writer.stage()
 
-    def job(self, nodes: Stage, how: NeighbourSettings) -> tuple[float, dict[str, float]]:
+    def job(self, nodes: Stage) -> tuple[float, dict[str, float]]:
         """Seconds of the whole job, from the table of nodes to that of edges, and the figures that it reports."""
         name = next(self._names)
         root = self.root / name
@@ -166,50 +148,32 @@ class Bench:
             paths = (root / "memo", root / "work", root / "stages")
             run = Run(name, *paths, engines, rejects, 1024, 64, self.cores)
             started = time.perf_counter()
-            run_whole(Link(LinkSettings(k=K), how), {"nodes": nodes}, run)
+            run_whole(Link(LinkSettings(k=K), _PARTITIONS), {"nodes": nodes}, run)
             seconds = time.perf_counter() - started
         shutil.rmtree(root)
         return seconds, run.reports[-1].notes
 
 
-def benchmark_knn(
-    nodes: int = 100_000, warehouses: Sequence[Path] = (), repeats: int = 3, part: Part | None = None
-) -> dict[str, float]:
-    """Speed, recall, cost of an incremental run and memory of the graph builder, medians over `repeats` rounds.
+def benchmark_knn(nodes: int = 100_000, repeats: int = 3, part: Part | None = None) -> dict[str, float]:
+    """Speed, recall and memory of the graph builder by partitions, medians over `repeats` rounds.
 
     Args:
-        nodes: Nodes of the graph; of `memory` alone ten times as many, if no part is named.
-        warehouses: Whose nodes are linked, as many different ones as there are up to `nodes`; by default, and always
-            for `memory`, vectors in clusters.
+        nodes: Nodes of the graph, whose vectors lie in clusters; of `memory` ten times as many, if no part is named.
         repeats: Rounds. In each every side runs once, so that all meet the same noise.
         part: What is measured; all if None.
 
     Returns:
-        Of every ratio the median, least and greatest of the rounds. `exact ratio`: seconds of faiss' flat index over
-        Quern's; `exact differing`: nodes whose neighbours are not equally near. `approximate ratio`: seconds of faiss'
-        inverted file over Quern's, with the cheapest parameters of a grid that reach a recall of .98. `change exact`:
-        seconds of an incremental run with one in a hundred nodes replaced over those of a full one, comparing all;
-        `change approximate` the same by partitions. `memory GiB`: peak of a process that links by partitions.
-
-    Raises:
-        BenchmarkError: The graph of an incremental run differs from a full one, or a warehouse has no nodes.
+        `approximate ratio`: seconds of faiss' inverted file over Quern's, with the cheapest parameters of a grid that
+        reach a recall of .98; the median, least and greatest of the rounds. `memory GiB`: peak of a process that
+        links by partitions.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     figures: dict[str, float] = {}
-    parts: dict[Part, Callable[[Bench, Floats, int], dict[str, float]]] = {
-        "exact": _exact,
-        "approximate": _approximate,
-        "change": _change,
-    }
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(Path(directory))
         if part != "memory":
-            vectors = _vectors(warehouses, nodes)
-            figures["nodes"] = float(len(vectors))
-            for name, measure in parts.items():
-                if part in (None, name):
-                    figures |= measure(bench, vectors, repeats)
-        if part in (None, "memory"):
+            figures |= _approximate(bench, np.concatenate(list(clustered(nodes))), repeats)
+        if part != "approximate":
             count = nodes if part else 10 * nodes
             stage = bench.nodes(clustered(count))
             # A process of its own: what this one holds is not counted.
@@ -218,48 +182,6 @@ def benchmark_knn(
             figures |= {"memory nodes": float(count), "memory GiB": peak / (1 << 30)}
             figures |= {"memory seconds": seconds, "memory recall": recall}
     return figures
-
-
-def _exact(bench: Bench, vectors: Floats, repeats: int) -> dict[str, float]:
-    ours = bench.join(vectors, _ALL_PAIRS).neighbours
-    peer = partial(_flat, vectors, bench.cores) if is_installed("faiss", "faiss-cpu") else None
-    figures, theirs = _compared("exact", bench, vectors, _ALL_PAIRS, peer, repeats)
-    if theirs is not None:
-        figures["exact differing"] = float(differing(ours, theirs, vectors))
-    return figures | {"exact job seconds": bench.job(bench.nodes([vectors], vectors.shape[1]), _ALL_PAIRS)[0]}
-
-
-def _compared(
-    part: Part,
-    bench: Bench,
-    vectors: Floats,
-    how: NeighbourSettings,
-    peer: Callable[[], Positions] | None,
-    repeats: int,
-) -> tuple[dict[str, float], Positions | None]:
-    """Seconds of Quern and of a peer in turns, and the ratio; and the neighbours that the peer finds."""
-    ours, theirs, neighbours = [], [], None
-    for _ in range(repeats):
-        ours.append(bench.join(vectors, how).seconds)
-        if peer is not None:
-            started = time.perf_counter()
-            neighbours = peer()
-            theirs.append(time.perf_counter() - started)
-    figures = {f"{part} seconds": statistics.median(ours)}
-    if theirs:
-        figures[f"{part} seconds of faiss"] = statistics.median(theirs)
-        figures |= _spread(f"{part} ratio", [their / our for our, their in zip(ours, theirs, strict=True)])
-    return figures, neighbours
-
-
-def _flat(vectors: Floats, threads: int) -> Positions:
-    """The `K` nearest of each vector by faiss' flat index, the vector itself left out; shape (n, K)."""
-    import faiss
-
-    faiss.omp_set_num_threads(threads)
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(vectors)
-    return _search(index, vectors)
 
 
 def _search(index: Any, vectors: Floats) -> Positions:
@@ -324,40 +246,40 @@ def without_self(neighbours: Positions, k: int) -> Positions:
 def _approximate(bench: Bench, vectors: Floats, repeats: int) -> dict[str, float]:
     truth = bench.join(vectors, _ALL_PAIRS).neighbours
     recall = partial(recall_of, truth=truth, vectors=vectors)
-    ours = bench.join(vectors, _PARTITIONS)
-    figures = {"approximate recall": recall(ours.neighbours), "approximate measured": ours.recall}
-    peer = None
+    chosen = None
     if is_installed("faiss", "faiss-cpu"):
         chosen = _tuned(vectors, bench.cores, recall)
         if chosen is None:
             log.warning("faiss is left out: its inverted file does not reach a recall of %s", RECALL)
-        else:
-            peer = partial(_by_lists, vectors, bench.cores, *chosen)
-            figures |= {"approximate lists of faiss": float(chosen[0]), "approximate probes of faiss": float(chosen[1])}
-    compared, theirs = _compared("approximate", bench, vectors, _PARTITIONS, peer, repeats)
-    if theirs is not None:
-        figures["approximate recall of faiss"] = recall(theirs)
-    job_seconds = bench.job(bench.nodes([vectors], vectors.shape[1]), _PARTITIONS)[0]
-    return figures | compared | {"approximate job seconds": job_seconds}
+    ours, theirs = [], []
+    for _ in range(repeats):
+        ours.append(joined := bench.join(vectors, _PARTITIONS))
+        if chosen is not None:
+            started = time.perf_counter()
+            neighbours = _by_lists(vectors, bench.cores, *chosen)
+            theirs.append(time.perf_counter() - started)
+    figures = {
+        "approximate recall": recall(joined.neighbours),
+        "approximate measured": joined.recall,
+        "approximate seconds": statistics.median(graph.seconds for graph in ours),
+    }
+    if chosen is None:
+        return figures
+    return {
+        **figures,
+        "approximate lists of faiss": float(chosen[0]),
+        "approximate probes of faiss": float(chosen[1]),
+        "approximate recall of faiss": recall(neighbours),
+        "approximate seconds of faiss": statistics.median(theirs),
+        **_spread("approximate ratio", [their / our.seconds for our, their in zip(ours, theirs, strict=True)]),
+    }
 
 
 def _spread(name: str, rounds: Sequence[float]) -> dict[str, float]:
     return {name: statistics.median(rounds), f"{name} low": min(rounds), f"{name} high": max(rounds)}
 
 
-def _change(bench: Bench, vectors: Floats, repeats: int) -> dict[str, float]:
-    figures: dict[str, float] = {}
-    for name, how in (("exact", _ALL_PAIRS), ("approximate", _PARTITIONS)):
-        rounds = bench.incremental(vectors, how, repeats)
-        figures |= _spread(f"change {name}", [night.seconds / full.seconds for full, night in rounds])
-        night = rounds[-1][1]
-        figures |= {f"change {name} seconds": night.seconds, f"change {name} searched": float(night.searched)}
-    return figures
-
-
-def benchmark_nights_linking(
-    nodes: int = 300_000, warehouses: Sequence[Path] = (), repeats: int = 3
-) -> dict[str, float]:
+def benchmark_nights_linking(nodes: int = 300_000, repeats: int = 3) -> dict[str, float]:
     """Seconds of a full and an incremental run by partitions, where one in a hundred nodes changed.
 
     Returns:
@@ -369,7 +291,7 @@ def benchmark_nights_linking(
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory() as directory:
-        rounds = Bench(Path(directory)).incremental(_vectors(warehouses, nodes), _PARTITIONS, repeats)
+        rounds = Bench(Path(directory)).incremental(np.concatenate(list(clustered(nodes))), repeats)
     last = rounds[-1][1]
     return {
         "nodes": float(len(last.neighbours)),
@@ -388,7 +310,7 @@ def _metered(root: Path, nodes: Stage) -> tuple[int, float, float]:
     """Peak memory, seconds and recall of the job."""
     logging.getLogger("quern").setLevel(logging.WARNING)
     with MemoryMeter() as meter:
-        seconds, notes = Bench(root).job(nodes, _PARTITIONS)
+        seconds, notes = Bench(root).job(nodes)
     return meter.peak_bytes, seconds, notes["recall"]
 
 
@@ -402,13 +324,6 @@ def recall_of(neighbours: Positions, truth: Positions, vectors: Floats) -> float
     """
     least = _cosines(truth, vectors).min(axis=1, keepdims=True)
     return float((_cosines(neighbours, vectors) >= least - _TIE)[truth >= 0].mean())
-
-
-def differing(neighbours: Positions, truth: Positions, vectors: Floats) -> int:
-    """Nodes whose neighbours, in order, are not as near as the true ones."""
-    cosines = [np.sort(_cosines(p, vectors), axis=1) for p in (neighbours, truth)]
-    far = np.abs(np.nan_to_num(cosines[0] - cosines[1], nan=0.0)) > _TIE
-    return int((far.any(axis=1) | ((neighbours < 0) != (truth < 0)).any(axis=1)).sum())
 
 
 def _cosines(neighbours: Positions, vectors: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Fitting logistic models whose weights have known signs, and what their probabilities are worth."""
+"""Fitting logistic models whose weights have known signs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 Floats = npt.NDArray[np.float64]
 # Of weights of standardised features; between 1 and 10 no held-out area under ROC of confidence moves by .01.
 _L2 = 3.0
-_BINS = 10
 
 
 class Fit:
@@ -62,10 +61,3 @@ class Fit:
     def write(self, file: Path, names: Sequence[str]) -> None:
         """Write the model alone."""
         file.write_text(json.dumps(self.model(names), indent=2) + "\n", encoding="utf-8")
-
-
-def calibration_error(probabilities: Floats, truth: npt.NDArray[np.bool_]) -> float:
-    """Expected calibration error over ten bins of equal width (Guo et al. 2017)."""
-    of_bin = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    gaps = [(of_bin == b, probabilities) for b in range(_BINS) if (of_bin == b).any()]
-    return float(sum(abs(p[mine].mean() - truth[mine].mean()) * mine.mean() for mine, p in gaps))

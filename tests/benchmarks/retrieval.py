@@ -1,4 +1,4 @@
-"""The benchmarks of loading a query-centric graph, and of batched retrieval against the paper's steps one by one."""
+"""The benchmark of batched retrieval against the paper's steps one by one."""
 
 from __future__ import annotations
 
@@ -73,36 +73,6 @@ def synthetic_snapshot(directory: Path, nodes: int) -> Snapshot:
         EDGES: _rows(EDGES, len(source), rank=pa.array(rank), similarity=similarity, **ends),
     }
     return publish(Warehouse.create(directory), "1", rows)
-
-
-def benchmark_graph(nodes: int = 100_000, repeats: int = 7) -> dict[str, float]:
-    """Seconds from an opened snapshot to its graph, medians over `repeats` rounds.
-
-    Returns:
-        `structure`: edges as CSR, and membership. `whole`: with all vectors. `networkx`: a `DiGraph` filled from the
-        same edges. `ratio`: median of each round's networkx over structure.
-    """
-
-    def networkx() -> None:
-        graph = nx.DiGraph()
-        for batch in snapshot.table("edges").batches(["source", "target", "similarity"]):
-            source, target, weight = (batch.column(n).to_pylist() for n in ("source", "target", "similarity"))
-            graph.add_weighted_edges_from(zip(source, target, weight, strict=True))
-
-    def structure() -> None:
-        graph = QueryGraph(snapshot)
-        _ = graph.members, graph.edges
-
-    def whole() -> None:
-        graph = QueryGraph(snapshot)
-        _ = graph.chunks, graph.nodes, graph.edges
-
-    works: dict[str, Callable[[], object]] = {"structure": structure, "whole": whole, "networkx": networkx}
-    with tempfile.TemporaryDirectory() as directory:
-        snapshot = synthetic_snapshot(Path(directory) / "warehouse", nodes)
-        rounds = in_turns(works, repeats, time.perf_counter)
-    figures = {name: median(rounds, name) for name in works}
-    return {"nodes": float(nodes), **figures, "ratio": median_ratio(rounds, "networkx", "structure")}
 
 
 class BenchmarkError(ValueError):

@@ -52,28 +52,6 @@ def benchmark_scale(sizes: Sequence[int], overrides: Sequence[str] = ()) -> dict
     return figures
 
 
-def plot_scale(figures: dict[str, float], path: Path) -> None:
-    """Draw the seconds and the memory of whole builds, and the seconds of the steps that take longest, by size."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.fonttype"] = "none"
-    from matplotlib import pyplot as plt
-
-    sizes = sorted(int(name.split()[0]) for name in figures if name.endswith(" chunks"))
-    steps = {name.split()[1] for name in figures if name.endswith(" seconds") and len(name.split()) == 3}
-    slowest = sorted(steps, key=lambda step: -figures[f"{sizes[-1]} {step} seconds"])[:7]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    left.loglog(sizes, [figures[f"{size} seconds"] for size in sizes], "k-o", label="the whole build")
-    for step in slowest:
-        left.loglog(sizes, [max(figures[f"{size} {step} seconds"], 0.01) for size in sizes], "-o", label=step)
-    right.semilogx(sizes, [figures[f"{size} MiB"] for size in sizes], "k-o")
-    left.set(xlabel="chunks", ylabel="seconds")
-    right.set(xlabel="chunks", ylabel="MiB at the peak, all processes", ylim=(0, None))
-    left.legend(fontsize="small")
-    figure.savefig(path, metadata={"Date": None})
-
-
 def _built(folder: Path, size: int, overrides: Sequence[str]) -> Manifest:
     folder.mkdir()
     world = World(size)

@@ -1,13 +1,10 @@
 """Timelines against gold ones: the sample corpus, and two topics of SemEval-2015 task 4 (timelines of entities).
 
 Of the sample corpus a gold event is a page and a day. Its *date F1* is over the days of a topic's default timeline and
-the gold ones; *right day* is the share of gold events whose page's entry in it has their day. Of SemEval a gold event
-is the sentences that mention it: *recall* is the share of an entity's gold sentences among the sentences of its
-timeline with as many events; *date* the share of those sentences that an event was made of, with a full gold date, that
-have this date. *Order* is Kendall's tau of the events found, by gold order and by ours.
-
-*semeval* figures are the task's own, over words as events: of each entity the timeline as it is by default, of which
-each sentence stands for its verb.
+the gold ones; *right day* is the share of gold events whose page's entry in it has their day; *order* is Kendall's tau
+of the events found, by gold order and by ours. Of SemEval a gold event is the sentences that mention it: *recall* is
+the share of an entity's gold sentences among the sentences of its timeline with as many events; *date* the share of
+those sentences that an event was made of, with a full gold date, that have this date.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +23,6 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of
 from quern.pipelines.timelines.query import Wanted, timeline_of, topic_timeline
 from quern.schemas.timelines import TimelineEvent
-from tests.benchmarks.semeval import Placed, Relations, event_word, relations, timed
 from tests.conftest import CORPUS, build_here, read_jsonl
 
 _TOPICS: Final = ("airbus", "apple")
@@ -43,15 +39,10 @@ def benchmark_timelines(folder: Path, only: Collection[str] = ()) -> dict[str, f
         if not only or "sample" in only:
             searcher = searcher_of(build_here(CORPUS / "pages", work / "sample"), None, None)
             figures |= {f"sample, {n}": value for n, value in gold_timelines(searcher).items()}
-        of_topics: list[Relations] = []
         for topic in (t for t in _TOPICS if not only or t in only):
             source = folder / "semeval2015_timelines" / topic
             searcher = searcher_of(build_here(source / "documents.jsonl", work / topic), None, None)
-            of_topic, summed = _semeval(source, searcher)
-            figures |= {f"{topic}, {name}": value for name, value in of_topic.items()}
-            of_topics.append(summed)
-            figures |= {f"{topic} semeval {key}": value for key, value in of_topics[-1].figures().items()}
-        figures |= {f"semeval micro {k}": v for k, v in sum(of_topics, Relations()).figures().items() if of_topics}
+            figures |= {f"{topic}, {name}": value for name, value in _semeval(source, searcher).items()}
     return figures
 
 
@@ -67,18 +58,14 @@ def gold_timelines(searcher: Searcher) -> dict[str, float]:
         found = [(n, of_page[e["url"]]) for n, e in enumerate(topic["events"]) if e["url"] in of_page]
         right += sum(event.timex == topic["events"][n]["date"] for n, event in found)
         wanted += len(topic["events"])
-        taus += _tau([n for n, _ in found], [event for _, event in found])
+        if len({event.from_day for _, event in found}) > 1:
+            days = [event.from_day.toordinal() for _, event in found]
+            taus.append(float(kendalltau([n for n, _ in found], days).statistic))
     return {"date F1": f1 / len(topics), "right day": right / wanted, "order": sum(taus) / len(taus)}
 
 
-def _tau(order: Sequence[int], events: Sequence[TimelineEvent]) -> Iterator[float]:
-    """Kendall's tau-b of a gold order and the days of events; none where there is nothing to order."""
-    if len(set(order)) > 1 and len({event.from_day for event in events}) > 1:
-        yield float(kendalltau(order, [event.from_day.toordinal() for event in events]).statistic)
-
-
-def _semeval(source: Path, searcher: Searcher) -> tuple[dict[str, float], Relations]:
-    """Figures of a topic, and its relations by the task's measure, summed over its entities."""
+def _semeval(source: Path, searcher: Searcher) -> dict[str, float]:
+    """Figures of a topic."""
     documents = {row["doc_id"]: row["sentences"] for row in read_jsonl(source / "documents.jsonl")}
     spans = _spans(documents, searcher)
 
@@ -96,8 +83,6 @@ def _semeval(source: Path, searcher: Searcher) -> tuple[dict[str, float], Relati
     chunks = searcher.graph.chunks.keys.to_pylist()
     every = sentences_of(index.load([event for events in index.of_chunks(chunks).values() for event in events]))
     hits = wanted = right = dated = made = 0
-    taus: list[float] = []
-    summed = Relations()
     for gold in read_jsonl(source / "timelines.jsonl"):
         parts = [(event, mention.split("-", 2)) for event in gold["events"] for mention in event["mentions"]]
         mentions = [(event, (doc, int(n))) for event, (doc, n, _) in parts if doc in spans]
@@ -108,22 +93,11 @@ def _semeval(source: Path, searcher: Searcher) -> tuple[dict[str, float], Relati
         made += sum(sentence in every for sentence in of_entity)
         full = [(event, s) for event, s in mentions if _FULL.fullmatch(event["date"]) and s in every]
         dated, right = dated + len(full), right + sum(every[s].timex == event["date"] for event, s in full)
-        ordered = [(event["order"], ours[s]) for event, s in mentions if event["order"] and s in ours]
-        taus += _tau([order for order, _ in ordered], [event for _, event in ordered])
-        by_default = sentences_of(timeline_of(searcher, gold["entity"]).events)
-        verbs = {(doc, n): event_word(documents[doc][n], title=n == 0) for doc, n in by_default}
-        placed = [
-            (event.from_day, event.to_day, f"{s[0]}-{s[1]}-{verbs[s]}") for s, event in by_default.items() if verbs[s]
-        ]
-        golden = [Placed(e["order"], e["date"], mention) for e in gold["events"] for mention in e["mentions"]]
-        summed += relations(golden, timed(placed))
-    figures = {
+    return {
         "recall at the length of the gold": hits / wanted,
         "gold sentences that events were made of": made / wanted,
         "date": right / dated,
-        "order": sum(taus) / len(taus),
     }
-    return figures, summed
 
 
 def _spans(documents: Mapping[str, list[str]], searcher: Searcher) -> dict[str, list[tuple[int, int] | None]]:

@@ -1,7 +1,7 @@
 """Fuzzing of the cleaner and the archive reader: `python -m tests.fuzz.run --inputs 20000`.
 
 Every input must give rows or rejects within its limits of time and memory, and no exception. Half of the inputs are
-variants of pages, half of WARC and ARC files (`tests.fuzz.mutations`); seeds are the pages of the mini-web and, where
+variants of pages, half of WARC files (`tests.fuzz.mutations`); seeds are the pages of the mini-web and, where
 they are there, those of the shared datasets. A number names an input, so `--only NUMBER` repeats one.
 """
 
@@ -58,9 +58,9 @@ def page_seeds() -> tuple[bytes, ...]:
 
 @cache
 def archive_seeds() -> tuple[bytes, ...]:
-    """WARC and ARC files to vary, as they are and decompressed."""
+    """WARC files to vary, as they are and decompressed."""
     found = [warc_of(page_seeds()[i : i + 5]) for i in range(0, 40, 5)]
-    for path in sorted((SHARED / "warc_samples").rglob("*.*arc*")):
+    for path in sorted((SHARED / "warc_samples").rglob("*.warc*")):
         raw = path.read_bytes()
         if len(raw) < 1 << 20:
             found.append(raw)
@@ -105,9 +105,7 @@ def try_page(number: int) -> str:
 def try_archive(number: int) -> str:
     """What became of archive `number`: `pages`, `rejects`, `both` or `nothing`."""
     named, body = mutated(number, archive_seeds(), ARCHIVE)
-    ending = random.Random(number).choice((".warc", ".warc.gz", ".arc"))
-    if b"WARC/1." in body[:200] and ending == ".arc":
-        ending = ".warc"
+    ending = random.Random(number).choice((".warc", ".warc.gz"))
     pages = rejects = 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"variant{ending}")

@@ -1,1 +1,1 @@
-"""Pages from files: HTML, JSONL, WARC and ARC, in every compression, on disk and in object stores."""
+"""Pages from files: HTML, JSONL, WARC, in every compression, on disk and in object stores."""

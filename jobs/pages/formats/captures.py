@@ -13,24 +13,20 @@ from urllib.parse import quote
 
 from quern.jobs.pages.formats.files import FILE_TYPES, TEXT_TYPE, media_type, not_file, not_html
 from quern.jobs.pages.formats.http_messages import Message, content_type, digest_matches, http_message
-from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting, page_row
-from quern.jobs.pages.formats.warc import ArchiveReader, Capture, Fault
+from quern.jobs.pages.formats.warc import Capture, Fault, WarcReader
+from quern.schemas.errors import RejectError
 from quern.schemas.settings import IngestSettings
 
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _GONE: Final = frozenset({404, 410})
 
 
-class _UnfitError(Exception):
+class _UnfitError(RejectError):
     """A capture that is no page."""
 
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
 
-
-def read_captures(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iterator[Found]:
+def read_captures(reader: WarcReader, name: str, settings: IngestSettings) -> Iterator[Found]:
     """Rows, rejects and sightings of the archive `name`."""
     seen: Counter[str] = Counter()
     for found in reader:
@@ -60,7 +56,7 @@ def _page(capture: Capture, url: str, name: str, key: str, settings: IngestSetti
         if message and message.status in _GONE and capture.fetched_at:
             yield Sighting(url, capture.fetched_at, gone=True, file=name)
         row = _row(capture, message, url, name, settings)
-    except (_UnfitError, DamagedError) as unfit:
+    except RejectError as unfit:
         reason, detail = capture.fault or (unfit.reason, str(unfit))
         yield FileReject(key, reason, f"{url}: {detail}", name)
         return

@@ -30,17 +30,6 @@ _SNIFFED: Final = 1445
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 
 
-def html_page(stream: BinaryIO, path: Path, name: str, settings: IngestSettings) -> Row | FileReject:
-    """The page of an HTML file at `path` under the input, or why it is none."""
-    body = stream.read(settings.max_page_bytes + 1)
-    if len(body) > settings.max_page_bytes:
-        return FileReject(name, "too_large", f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)")
-    fault = not_html(body)
-    if fault:
-        return FileReject(name, *fault)
-    return page_row(page_url(path), body, name, content_type=media_type(body))
-
-
 def page_url(path: Path) -> str:
     """Address of a page by its file's path: `https:` where the first folder is named like a host, as `wget -r` does.
 
@@ -136,13 +125,18 @@ _DOCX_BEGINS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 def file_page(stream: BinaryIO, path: Path, name: str, kind: str, settings: IngestSettings) -> Row | FileReject:
-    """The page of a PDF or DOCX file at `path` under the input, or why it is none."""
-    body = stream.read(settings.max_file_bytes + 1)
-    if len(body) > settings.max_file_bytes:
-        return FileReject(name, "too_large", f"more than {settings.max_file_bytes} bytes (ingest.max_file_bytes)")
-    if fault := not_file(body, FILE_TYPES[kind]):
+    """The page of an HTML, PDF or DOCX file at `path` under the input, or why it is none."""
+    file_type = FILE_TYPES.get(kind)
+    if file_type:
+        most, setting = settings.max_file_bytes, "ingest.max_file_bytes"
+    else:
+        most, setting = settings.max_page_bytes, "ingest.max_page_bytes"
+    body = stream.read(most + 1)
+    if len(body) > most:
+        return FileReject(name, "too_large", f"more than {most} bytes ({setting})")
+    if fault := not_file(body, file_type) if file_type else not_html(body):
         return FileReject(name, *fault)
-    return page_row(page_url(path), body, name, content_type=FILE_TYPES[kind])
+    return page_row(page_url(path), body, name, content_type=file_type or media_type(body))
 
 
 def not_file(body: bytes, content_type: str) -> tuple[str, str] | None:

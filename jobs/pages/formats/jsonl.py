@@ -13,6 +13,7 @@ from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row, document_pages
 from quern.jobs.pages.formats.tables import mixed_encoding
 from quern.jobs.text.charsets import Utf8Lines
+from quern.schemas.errors import RejectError
 from quern.schemas.settings import IngestSettings
 
 _BLOCK: Final = 1 << 16
@@ -66,7 +67,7 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
 def _json_values(
     stream: io.BufferedReader[Utf8Lines], name: str, settings: IngestSettings
 ) -> Iterator[Row | FileReject]:
-    """The documents of arrays, or of objects one after the other; each is told by its first line."""
+    """The documents of arrays, or of objects one after the other; each is named by its first line."""
     documents = 0
     try:
         for line, value, text in json_values(stream, settings.max_page_bytes):
@@ -74,24 +75,19 @@ def _json_values(
             yield from document_pages(value, text.encode("utf-8", "ignore"), name, line, settings)
     except UnreadableValueError as error:
         yield FileReject(f"{name}:{error.line}", error.reason, f"{error}; the rest is not read")
-        while stream.read1(_BLOCK):  # Damage of a compressed file further on is told too.
+        while stream.read1(_BLOCK):  # Damage further on in a compressed file is reported too.
             pass
     else:
         if not documents:
             yield FileReject(name, "empty", "the array has no objects", name)
 
 
-class UnreadableValueError(ValueError):
-    """Text that is no JSON, or a value that is too large.
-
-    Attributes:
-        line: Its first line, from 1.
-        reason: Code of the reject.
-    """
+class UnreadableValueError(RejectError):
+    """Text that is no JSON, or a value that is too large, which begins in `line`, from 1."""
 
     def __init__(self, line: int, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.line, self.reason = line, reason
+        super().__init__(reason, detail)
+        self.line = line
 
 
 def json_values(stream: io.BufferedIOBase, limit: int) -> Iterator[tuple[int, Any, str]]:

@@ -1,4 +1,4 @@
-"""Compressed files as streams of members: gzip, Zstandard and LZ4, in bounded memory, with a limit on the ratio.
+"""Compressed files as streams of members: gzip and Zstandard, in bounded memory, with a limit on the ratio.
 
 An archive compresses each record as a member of its own (WARC 1.1, annex D; for zstd the "WARC Zstandard
 compression" note), so that a record can be read from the byte at which its member begins.
@@ -13,18 +13,15 @@ import zlib
 from contextlib import suppress
 from typing import Any, BinaryIO, ClassVar, Final
 
-import lz4.frame
 import zstandard
 
 from quern.schemas.errors import RejectError
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
-LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 # A skippable frame at the head of the file that holds the dictionary of all others.
 ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _MOST_DICTIONARY: Final = 16 << 20
-_LZ4_FEED: Final = 4096
 _MOST_WINDOW: Final = 128 << 20
 _CHUNK: Final = 1 << 16
 _HEAD: Final = 1 << 10
@@ -89,7 +86,7 @@ class MemberStream(io.RawIOBase):
         """Fill `buffer` with decompressed bytes; 0 at the end of the file.
 
         Raises:
-            DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` (or `lz4`, `zstd`), or `compression_ratio`.
+            DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` (or `zstd`), or `compression_ratio`.
         """
         while not self._ready and self._fault is None and not self.stopped:
             try:
@@ -255,31 +252,7 @@ class ZstdStream(MemberStream):
         return length
 
 
-class Lz4Stream(MemberStream):
-    """A file of LZ4 frames."""
-
-    form = "lz4"
-    magic = (LZ4_MAGIC,)
-
-    def _begin(self) -> None:
-        self._frame = lz4.frame.LZ4FrameDecompressor()
-
-    def _inflated(self, most: int) -> tuple[bytes, bool]:
-        piece = b""
-        if self._frame.needs_input:
-            if not self._pending and not self._fill():
-                raise self._cut()
-            piece, self._pending = self._pending[:_LZ4_FEED], self._pending[_LZ4_FEED:]
-        try:
-            made: bytes = self._frame.decompress(piece, most)
-        except RuntimeError as error:
-            raise self._damaged(f"{error}, before byte {self._read - len(self._pending)}") from None
-        if self._frame.eof:
-            self._pending = (self._frame.unused_data or b"") + self._pending
-        return made, not self._frame.eof
-
-
-PACKED_ENDINGS: Final[dict[str, type[MemberStream]]] = {".gz": GzipStream, ".zst": ZstdStream, ".lz4": Lz4Stream}
+PACKED_ENDINGS: Final[dict[str, type[MemberStream]]] = {".gz": GzipStream, ".zst": ZstdStream}
 
 
 def packed_as(head: bytes) -> type[MemberStream] | None:

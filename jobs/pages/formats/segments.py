@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream, ZstdStream, packed_as
 
+WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
 _CHUNK: Final = 1 << 16
 _SCAN: Final = 1 << 20
 _HEAD: Final = 1 << 10
@@ -45,17 +46,15 @@ class Scanned:
 
 
 class Archive:
-    """An archive that is open for reading.
+    """A WARC file that is open for reading.
 
     Attributes:
         size: Bytes of the file.
-        begins: What a record begins with.
         packed: How it is compressed, if it is.
     """
 
-    def __init__(self, raw: BinaryIO, size: int, begins: re.Pattern[bytes], max_ratio: int) -> None:
+    def __init__(self, raw: BinaryIO, size: int, max_ratio: int) -> None:
         self.size = size
-        self.begins = begins
         self._raw = raw
         self._max_ratio = max_ratio
         raw.seek(0)
@@ -81,7 +80,7 @@ class Archive:
 
     def segment(self, place: Place) -> Segment:
         """The bytes from `place` on, up to the next member that begins with a record."""
-        segment = Segment(self._raw, place, self.stream(place.offset, self.begins))
+        segment = Segment(self._raw, place, self.stream(place.offset, WARC_BEGINS))
         segment.skip(place.skip)
         return segment
 
@@ -91,7 +90,7 @@ class Archive:
             return self._member_after(offset, self.packed.magic)
         before = max(0, offset - 1)
         self._raw.seek(before)
-        _, read, at, _ = scan(self._raw, self.begins, _SCAN, first=min(offset, 1))
+        _, read, at, _ = scan(self._raw, _SCAN, first=min(offset, 1))
         self.spend(read)
         return None if at is None else Place(before + at)
 
@@ -121,7 +120,7 @@ class Archive:
         with suppress(DamagedError):  # What came before the damage tells enough.
             while len(head) < _HEAD and (piece := stream.read(_HEAD - len(head))):
                 head += piece
-        return self.begins.match(head) is not None and self.spend(len(head))
+        return WARC_BEGINS.match(head) is not None and self.spend(len(head))
 
     def scan(self, place: Place, limit: int) -> Scanned:
         """Read from the record at `place` to the next one, whatever its headers say of its length.
@@ -129,17 +128,15 @@ class Archive:
         At most `limit` of its bytes are kept.
         """
         segment = self.segment(place)
-        raw, read, at, damage = scan(segment, self.begins, limit, first=1)
+        raw, read, at, damage = scan(segment, limit, first=1)
         self.spend(read)
         following = segment.place(at) if at is not None else None
         after = segment.next() if at is None and damage is None else None
         return Scanned(raw, read if at is None else at, following, after, damage, segment.damaged_at())
 
 
-def scan(
-    stream: io.RawIOBase | BinaryIO, begins: re.Pattern[bytes], limit: int, first: int
-) -> tuple[bytes, int, int | None, DamagedError | None]:
-    """Read `stream` up to the line from byte `first` on that begins as `begins` says.
+def scan(stream: io.RawIOBase | BinaryIO, limit: int, first: int) -> tuple[bytes, int, int | None, DamagedError | None]:
+    """Read `stream` up to the line from byte `first` on that begins a record.
 
     Returns:
         At most `limit` of the bytes before it, the bytes read, the byte at which that line begins (null for none),
@@ -155,7 +152,7 @@ def scan(
         window += piece
         read += len(piece)
         kept += piece[: max(0, limit - len(kept))]
-        at = _line_begins(window, begins, max(0, first - start), final=not piece)
+        at = _record_line(window, max(0, first - start), final=not piece)
         if at is not None:
             return bytes(kept[: start + at]), read, start + at, None
         if not piece:
@@ -164,13 +161,13 @@ def scan(
         start, window = start + drop, window[drop:]
 
 
-def _line_begins(window: bytes, begins: re.Pattern[bytes], first: int, *, final: bool) -> int | None:
-    """The first line of `window` that begins as `begins` says, and either is whole or the last there is."""
+def _record_line(window: bytes, first: int, *, final: bool) -> int | None:
+    """The first line of `window` that begins a record, and either is whole or the last there is."""
     at = first
-    if first == 0 and begins.match(window):
+    if first == 0 and WARC_BEGINS.match(window):
         return 0
     while (at := window.find(b"\n", max(0, at - 1)) + 1) > 0:
-        if at >= first and (final or len(window) - at >= _HEAD) and begins.match(window, at):
+        if at >= first and (final or len(window) - at >= _HEAD) and WARC_BEGINS.match(window, at):
             return at
         at += 1
     return None

@@ -42,8 +42,8 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
             return
         yield from _missing(names, name, settings)
         if dialect.skip and settings.skip_lines is None:
-            told = f"the header is line {dialect.skip + 1}; what is before it is skipped (ingest.skip_lines)"
-            yield FileReject(name, "preamble", told, name)
+            detail = f"the header is line {dialect.skip + 1}; what is before it is skipped (ingest.skip_lines)"
+            yield FileReject(name, "preamble", detail, name)
         for row in table.rows:
             number = row.line
             if row.fault:
@@ -60,7 +60,7 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
 
 
 def mixed_encoding(lines: Utf8Lines) -> str:
-    """What is told of a file that has lines of two encodings."""
+    """The detail of a reject for a file that has lines of two encodings."""
     return f"lines that are not UTF-8 were read as {lines.other}, each for itself"
 
 
@@ -157,8 +157,8 @@ def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Itera
         for lacking in _lacking(called, names):
             near = meant(lacking, names)
             also = f"; {quoted(near)} is" if near else ""
-            told = f"there is no column {quoted(lacking)}, which --map names as {field}{also}"
-            yield FileReject(name, "missing_column", told, name)
+            detail = f"there is no column {quoted(lacking)}, which --map names as {field}{also}"
+            yield FileReject(name, "missing_column", detail, name)
 
 
 def _lacking(called: str, names: Sequence[str]) -> list[str]:

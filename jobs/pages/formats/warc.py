@@ -1,4 +1,4 @@
-"""Captures of web pages in WARC files, and in ARC files, the Internet Archive's format before, versions 1 and 2.
+"""Captures of web pages in WARC files.
 
 Records are told apart by fastwarc: it reads a WARC file several times as fast as warcio, whose records are Python
 objects made line by line, and gives each record's position. Neither goes on after a fault, so that is done here: what
@@ -14,13 +14,13 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.segments import Archive, Place, Scanned, Segment
+from quern.jobs.pages.formats.segments import WARC_BEGINS, Archive, Place, Scanned, Segment
 from quern.jobs.text.plain_text import parse_time
 
 HEADER_BYTES: Final = 1 << 16
@@ -30,12 +30,6 @@ _UNKNOWN: Final = "unknown"
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _CHUNK: Final = 1 << 16
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
-WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
-# An ARC record's line: address (which may hold spaces), IP, date, media type, further fields of version 2, length.
-ARC_BEGINS: Final = re.compile(
-    rb"(?P<url>[A-Za-z][\w+.-]*:\S[^\r\n]{0,4000}?) (?P<ip>[\d.:A-Fa-f]+) (?P<date>\d{8,}) (?P<type>\S+)"
-    rb"(?: [^\r\n]{0,400}?)? (?P<length>\d{1,15})\r?\n"
-)
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ Found = Capture | Fault
 Reading = Generator[Found, None, Place | None]
 
 
-class ArchiveReader:
+class WarcReader:
     """The captures of those segments of an archive that begin in the range [start, end) of its bytes.
 
     Attributes:
@@ -100,19 +94,12 @@ class ArchiveReader:
                 segment = segment.following()
         self.ended = place.offset if place else self.archive.size
 
-    def _segment(self, segment: Segment) -> Reading:
-        """The captures of one segment; null at its end, the place to go on at after a fault."""
-        raise NotImplementedError
-
-    def after_damage(self, offset: int) -> Place:
+    def _after_damage(self, offset: int) -> Place:
         """The first record after the member at `offset`, which is damaged, or the end of the file."""
         return self.archive.boundary(offset + 1) or Place(self.archive.size)
 
-
-class WarcReader(ArchiveReader):
-    """The captures of a WARC file."""
-
     def _segment(self, segment: Segment) -> Reading:
+        """The captures of one segment; null at its end, the place to go on at after a fault."""
         at: Place | None = None
         found: Found | None = None
         whole = True
@@ -135,7 +122,7 @@ class WarcReader(ArchiveReader):
             if found is not None:
                 yield found
             yield Fault(segment.damaged_at(), error.reason, str(error))
-            return self.after_damage(segment.damaged_at())
+            return self._after_damage(segment.damaged_at())
         except (OSError, ValueError) as error:  # so fastwarc says that no record begins where one should
             if segment.broken is not None:
                 raise segment.broken from None
@@ -171,7 +158,7 @@ class WarcReader(ArchiveReader):
         if head is None or record is None:
             reason = scanned.damage.reason if scanned.damage else "truncated_warc"
             yield Fault(at.offset, reason, f"the record's header is cut: {scanned.damage or 'the file ends there'}")
-            return self.after_damage(scanned.damaged_at) if scanned.damage else on
+            return self._after_damage(scanned.damaged_at) if scanned.damage else on
         kind, declared, there = _kind(record), record.content_length, scanned.length - head.end()
         self.records[_counted(kind)] += not counted
         block, fault = _block_of(scanned, head.end(), declared, there, ends=on.offset >= self.archive.size)
@@ -182,46 +169,15 @@ class WarcReader(ArchiveReader):
         else:
             found = _capture(record, at, block)
             yield replace(found, fault=fault) if isinstance(found, Capture) else found
-        return self.after_damage(scanned.damaged_at) if scanned.damage else on
+        return self._after_damage(scanned.damaged_at) if scanned.damage else on
 
     def _seek(self, at: Place, detail: str) -> Reading:
         """Nothing where a record should begin: where the next one does."""
         yield Fault(at.offset, "damaged_warc", f"no WARC record begins here: {detail}")
         scanned = self.archive.scan(at, 0)
         if scanned.damage:
-            return self.after_damage(scanned.damaged_at)
+            return self._after_damage(scanned.damaged_at)
         return scanned.next or scanned.after or Place(self.archive.size)
-
-
-class ArcReader(ArchiveReader):
-    """The captures of an ARC file; what is between records and is no record is one fault."""
-
-    def _segment(self, segment: Segment) -> Reading:
-        stream, position, lost = io.BufferedReader(segment, _CHUNK), 0, False
-        try:
-            while line := stream.readline(HEADER_BYTES):
-                at, position = segment.place(position), position + len(line)
-                match = ARC_BEGINS.fullmatch(line)
-                if match is None:
-                    if line.strip() and not lost:
-                        yield Fault(at.offset, "damaged_arc", f"no ARC record begins here: {line[:80]!r}")
-                    lost = lost or bool(line.strip())
-                    continue
-                if not self.archive.packed and at.offset >= self.end:
-                    return at
-                lost, length = False, int(match["length"])
-                block, read, damage = _read_block(stream, length, self.limit + HEADER_BYTES)
-                position += read
-                self.records["filedesc" if match["url"].startswith(b"filedesc:") else "response"] += 1
-                found = _arc_capture(at, match, block, read, damage)
-                if found is not None:
-                    yield found
-                if damage is not None:
-                    return self.after_damage(segment.damaged_at())
-        except DamagedError as error:
-            yield Fault(segment.place(position).offset, error.reason, str(error))
-            return self.after_damage(segment.damaged_at())
-        return None
 
 
 def _records(stream: io.RawIOBase | io.BytesIO, bare: bool) -> Iterator[WarcRecord]:
@@ -277,35 +233,3 @@ def _capture(record: WarcRecord, at: Place, block: bytes) -> Found:
         return Fault(at.offset, "no_url", "the record has no WARC-Target-URI")
     when, declared = parse_time(headers.get("warc-date")), headers.get("content-type", "")
     return Capture(at.offset, _kind(record), url, when, declared, block, headers)
-
-
-def _read_block(stream: io.BufferedReader[Segment], length: int, limit: int) -> tuple[bytes, int, DamagedError | None]:
-    """The next `length` bytes, of which no more than `limit` are kept; how many there were, and what ended them."""
-    kept, read = bytearray(), 0
-    try:
-        while read < length and (piece := stream.read1(min(_CHUNK, length - read))):
-            read += len(piece)
-            kept += piece[: max(0, limit - len(kept))]
-    except DamagedError as error:
-        return bytes(kept), read, error
-    return bytes(kept), read, None
-
-
-def _arc_capture(
-    at: Place, match: re.Match[bytes], block: bytes, read: int, damage: DamagedError | None
-) -> Found | None:
-    url, length = match["url"].decode("utf-8", "replace"), int(match["length"])
-    if url.startswith("filedesc:"):
-        return Fault(at.offset, damage.reason, str(damage)) if damage else None
-    if len(block) < read:
-        return Fault(at.offset, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
-    fault = None
-    if read < length:
-        detail = f"the record has {read} of its {length} bytes"
-        fault = (damage.reason, f"{detail}: {damage}") if damage else ("truncated_arc", detail)
-    try:
-        fetched_at = datetime.strptime(match["date"][:14].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        fetched_at = None
-    kind = "application/http" if block.startswith(b"HTTP/") else match["type"].decode("ascii", "replace")
-    return Capture(at.offset, "response", url, fetched_at, kind, block, fault=fault)

@@ -44,17 +44,6 @@ def test_an_archive_goes_on_after_what_was_committed(tmp_path: Path, tail: bytes
     assert (tmp_path / file).stat().st_size == again.size
 
 
-def test_a_file_that_is_full_is_followed_by_the_next(tmp_path: Path) -> None:
-    archive = Archive(tmp_path, "w", 2_000, {"software": "Quern"})
-    for n in range(10):
-        archive.write(exchange(n))
-    archive.close()
-    files = sorted(tmp_path.glob("*"))
-    assert len(files) > 2
-    assert all(2_000 <= path.stat().st_size < 3_000 for path in files[:-1])
-    assert urls(tmp_path) == [f"http://a.example/{n}" for n in range(10)]
-
-
 def test_an_archive_that_lost_bytes_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "w-00001.warc.gz").write_bytes(b"short")
     with pytest.raises(OSError, match="lost bytes"):

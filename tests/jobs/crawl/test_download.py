@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.crawl.download import ForbiddenAddressError, GuardedResolver, guarded, refused_address, retry_after
+from quern.jobs.crawl.download import ForbiddenAddressError, GuardedResolver, guarded, refused_address
 from quern.jobs.crawl.urls import AddressGuard
 
 PRIVATE = (
@@ -113,11 +113,3 @@ def test_connect_to_leads_a_host_elsewhere_but_not_past_the_guard() -> None:
     assert resolve(resolver, "b.example", 80) == []
     assert resolve(resolver, "b.example", 443) == [("8.8.8.8", 443)]
     assert resolve(resolver, "c.example") == []
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("120", 120.0), ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None)],
-)
-def test_retry_after_is_a_number_or_a_date(value: str, seconds: float | None) -> None:
-    assert retry_after(value, 1000.0) == seconds

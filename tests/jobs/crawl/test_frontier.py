@@ -26,18 +26,6 @@ def test_what_was_not_committed_is_queued_again_and_what_was_is_not(tmp_path: Pa
     again.close()
 
 
-def test_redirects_are_followed_to_their_end_to_tell_a_loop(tmp_path: Path) -> None:
-    frontier = Frontier(tmp_path / "f.sqlite")
-    places = [address(str(n)) for n in range(4)]
-    for place in places:
-        frontier.add(place, 0, 0, Kind.PAGE)
-    for entry, target in zip(frontier.queue("a.example", 0, 10), places[1:], strict=False):
-        frontier.settle(entry, State.REDIRECTED, target)
-    assert frontier.leads_to(places[0].key, places[3].key, 5)
-    assert not frontier.leads_to(places[0].key, places[3].key, 2)
-    assert not frontier.leads_to(places[3].key, places[0].key, 5)
-
-
 def test_refusals_are_counted_and_the_first_of_a_host_have_rows(tmp_path: Path) -> None:
     frontier = Frontier(tmp_path / "f.sqlite")
     for n in range(50):

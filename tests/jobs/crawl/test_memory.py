@@ -19,20 +19,6 @@ def known(path: str, etag: str | None = '"1"') -> Known:
     )
 
 
-def test_pages_are_remembered_from_crawl_to_crawl_with_validators_or_without(tmp_path: Path) -> None:
-    memory = tmp_path / "memory.sqlite"
-    assert Memory(memory).known(known("1").key) is None
-    for name, etag in (("f", '"1"'), ("g", '"2"')):
-        frontier = Frontier(tmp_path / f"{name}.sqlite")
-        frontier.keep_page(known("1", etag))
-        frontier.keep_page(known(f"no-validator-{name}", None))
-        frontier.close()
-        remember(memory, [tmp_path / f"{name}.sqlite"])
-    found = Memory(memory)
-    assert found.known(known("1").key) == known("1", '"2"')
-    assert found.known(known("no-validator-f").key) == known("no-validator-f", None)
-
-
 def test_damage_to_what_is_remembered_costs_requests_and_nothing_else(tmp_path: Path) -> None:
     frontier = Frontier(tmp_path / "f.sqlite")
     for n in range(200):

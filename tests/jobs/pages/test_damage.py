@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from fastwarc.stream_io import Lz4Writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,17 +27,9 @@ URL = "http://x.example/{}"
 WHEN = "2024-05-06T00:00:00Z"
 
 
-def lz4(record: bytes) -> bytes:
-    out = io.BytesIO()
-    with Lz4Writer(out) as writer:
-        writer.write(record)
-    return out.getvalue()
-
-
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
-    ".lz4": lz4,
     ".zst": lambda record: zstandard.ZstdCompressor().compress(record),
 }
 
@@ -94,15 +85,15 @@ def test_a_compressed_dictionary_is_read_unless_it_is_a_bomb() -> None:
 
 
 @settings(max_examples=10)
-@given(size=st.integers(400, 4000), ending=st.sampled_from(list(PACKINGS)), cut=st.integers(0, 3000), arc=st.booleans())
+@given(size=st.integers(400, 4000), ending=st.sampled_from(list(PACKINGS)), cut=st.integers(0, 3000))
 def test_however_an_archive_is_split_each_record_is_read_once(
-    tmp_path_factory: pytest.TempPathFactory, size: int, ending: str, cut: int, arc: bool
+    tmp_path_factory: pytest.TempPathFactory, size: int, ending: str, cut: int
 ) -> None:
-    whole = [PACKINGS[ending](r) for r in (arc_records(20) if arc else records(20))]
+    whole = [PACKINGS[ending](r) for r in records(20)]
     content = bytearray(b"".join(whole))
     if cut:  # damage in the middle of the file
         content[cut % len(content)] ^= 0xFF
-    path = put(tmp_path_factory.mktemp("split") / f"w.{'arc' if arc else 'warc'}{ending}", bytes(content))
+    path = put(tmp_path_factory.mktemp("split") / f"w.warc{ending}", bytes(content))
     (entry,) = of_path(path)
     ranges = spans_of(entry, size)
     parts = [read_task((span,), IngestSettings(), path.parent / "parts") for span in ranges]
@@ -110,14 +101,6 @@ def test_however_an_archive_is_split_each_record_is_read_once(
         parts = mended(parts, [entry], IngestSettings(), path.parent / "parts")
     found = [row for part in parts for b in part.batches("pages", ["url", "warc_offset"]) for row in b.to_pylist()]
     assert [(r["url"], r["warc_offset"]) for r in found] == spans_read(path, [Span(entry, 0, entry.size)])[0]
-
-
-def arc_records(count: int) -> list[bytes]:
-    blocks = [http(HTML + b"<p>%d</p>" % n) for n in range(count)]
-    return [
-        f"{URL.format(n)} 10.0.0.1 20240506070809 text/html {len(block)}\n".encode() + block + b"\n"
-        for n, block in enumerate(blocks)
-    ]
 
 
 def test_a_range_that_begins_in_an_archived_archive_is_noticed(tmp_path: Path) -> None:
@@ -205,12 +188,11 @@ def test_a_response_without_a_media_type_is_http_if_it_looks_like_it(tmp_path: P
 def test_content_tells_the_kind_of_a_named_file_whose_ending_does_not(tmp_path: Path) -> None:
     made = {
         "a.bad": gzip.compress(records(1)[0]),
-        "b": arc_records(1)[0],
         "c.txt": b'{"doc_id": "a", "text": "t"}',
         "d.aspx": b"<!DOCTYPE html>" + HTML,
     }
     kinds = [of_path(put(tmp_path / name, content))[0].kind for name, content in made.items()]
-    assert kinds == [".warc", ".arc", ".jsonl", ".html"]
+    assert kinds == [".warc", ".jsonl", ".html"]
 
 
 def test_so_many_faults_that_reading_again_would_never_end_are_given_up(

@@ -12,7 +12,6 @@ from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.inputs import IngestError, covers, of_path
 from quern.schemas.addresses import page_source
-from quern.schemas.digests import bytes_digest
 from tests.jobs.pages.archived import HTML, put, read, reasons
 
 # ---- what there is to read -------------------------------------------------------------------------------
@@ -29,14 +28,6 @@ def test_nothing_to_read_is_one_clear_sentence(tmp_path: Path, name: str, says: 
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
-    folder = tmp_path / "closed"
-    folder.mkdir(mode=0)
-    with pytest.raises(IngestError, match="permission"):
-        of_path(folder)
-
-
 def test_files_are_read_in_order_of_their_paths_and_other_kinds_are_rejected_by_name(tmp_path: Path) -> None:
     for name in ("b.html", "a/z.htm", "a/c.xhtml", "notes.rtf", "robots.txt"):
         put(tmp_path / name, HTML)
@@ -45,23 +36,14 @@ def test_files_are_read_in_order_of_their_paths_and_other_kinds_are_rejected_by_
     assert reasons(rejects) == {"notes.rtf": "unknown_kind", "robots.txt": "unknown_kind"}
 
 
-def test_one_file_can_be_the_input(tmp_path: Path) -> None:
-    rows, _ = read(put(tmp_path / "a.html", HTML))
-    assert [(r["url"], r["source_file"], r["digest"]) for r in rows] == [
-        ("file:///a.html", "a.html", bytes_digest(HTML))
-    ]
-
-
 @pytest.mark.parametrize(
     ("path", "url"),
     [
         ("news.example.org/2024/a b.html", "https://news.example.org/2024/a%20b.html"),
         ("news.example.org/a.html.gz", "https://news.example.org/a.html"),
         ("news.example.org/a.html?id=3#x.html", "https://news.example.org/a.html%3Fid=3%23x.html"),
-        ("pages/a.html", "file:///pages/a.html"),
         ("v1.0/a.html", "file:///v1.0/a.html"),
         ("-bad.example/a.html", "file:///-bad.example/a.html"),
-        ("page.html", "file:///page.html"),
         ("/data/pages/a b.md", "file:///data/pages/a%20b.md"),
     ],
 )
@@ -76,13 +58,11 @@ def test_an_address_is_made_from_a_mirror_path(path: str, url: str) -> None:
     ("name", "content", "reason"),
     [
         ("empty.html", b"", "empty"),
-        ("blank.html", b" \n", "empty"),
         ("cut.html.gz", gzip.compress(HTML * 50)[:40], "truncated_gzip"),
         ("plain.html.gz", HTML, "not_gzip"),
         ("flipped.html.gz", gzip.compress(HTML * 50)[:-8] + bytes(8), "damaged_gzip"),
         ("trailing.html.gz", gzip.compress(HTML) + b"garbage", "damaged_gzip"),
         ("image.html", b"\x89PNG\r\n\x1a\n" + bytes(50), "not_html"),
-        ("paper.html", b"%PDF-1.7 and so on", "not_html"),
         ("zipped.html", gzip.compress(HTML), "not_html"),
         ("sound.html", b"ID3\x04\x00\x00\x00", "not_html"),
         ("feed.html", b"<?xml version='1.0'?><rss></rss>", "not_html"),
@@ -149,15 +129,6 @@ def test_a_linked_folder_is_rejected_by_name(tmp_path: Path) -> None:
     assert [r["source_file"] for r in rows] == ["deep/page.html"]
 
 
-def test_a_folder_of_nothing_but_links_says_that_they_were_not_entered(tmp_path: Path) -> None:
-    put(tmp_path / "outside" / "page.html", HTML)
-    (tmp_path / "in").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / "in" / name).symlink_to(tmp_path / "outside")
-    with pytest.raises(IngestError, match=r"no files; not entered: a \(a symbolic link.*\) and 1 more"):
-        of_path(tmp_path / "in")
-
-
 def test_an_unreadable_subfolder_is_rejected_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "closed" / "page.html", HTML)
     put(tmp_path / "good.html", HTML)
@@ -191,12 +162,6 @@ def test_a_named_pipe_does_not_hang_the_build(tmp_path: Path) -> None:
     assert reasons(rejects) == {"pipe.html": "unreadable"}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_rejected(tmp_path: Path) -> None:
-    put(tmp_path / "closed.html", HTML).chmod(0)
-    assert reasons(read(tmp_path)[1]) == {"closed.html": "unreadable"}
-
-
 def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.html"))
     try:
@@ -212,13 +177,10 @@ def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None
     [
         ("/data/pages", "/data/pages/a.md", True),
         ("/data/pages", "/data/pages.old/a.md", False),
-        ("/data/a.md", "/data/a.md", True),
-        ("/data/*.jsonl", "/data/a.jsonl", True),
         ("/data/*.jsonl", "/data/old/a.jsonl", False),
         ("/data/**/*.jsonl", "/data/old/a.jsonl", True),
         ("/data/2024-*", "/data/2024-05/x/a.md", True),
         ("/data/[x]", "/data/[x]/a.md", True),
-        ("s3://bucket/crawl/", "s3://bucket/crawl/a.warc", True),
         ("s3://bucket/crawl/*.warc", "s3://bucket/crawl/a.warc", True),
         ("s3://bucket/crawl", "s3://bucket/crawl2/a.warc", False),
     ],

@@ -39,11 +39,6 @@ def test_a_question_of_two_parts_has_an_intent_for_each() -> None:
     assert len(intents(IntentInput("When did it sink?", 5)).intents) <= 5
 
 
-def test_by_rule_the_likeliest_sources_that_have_not_failed_are_named() -> None:
-    named = NAMING.rule(asked(failed=("s0.example",)))
-    assert [s.site for s in named.sources] == ["s1.example", "s2.example"]
-
-
 def test_of_fifty_invented_addresses_those_asked_for_stay_and_only_home_pages() -> None:
     invented = [NamedSource(name=f"N{n}", url=f"https://n{n}.example/2024/ferry?x=1#top") for n in range(50)]
     wrong = [NamedSource(name="x", url=u) for u in ("javascript:alert(1)", "ferry", "https://s0.example/a", "")]

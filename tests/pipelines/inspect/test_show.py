@@ -108,15 +108,10 @@ def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to
         show(made, "edge", "x")
 
 
-@pytest.mark.parametrize("name", ["w.warc", "w.warc.gz", "w.arc"])
+@pytest.mark.parametrize("name", ["w.warc", "w.warc.gz"])
 def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: str) -> None:
     block = http(b"<p>High water is at nine.</p>")
-    if name.endswith(".arc"):
-        records = [f"http://x.example/{n} 10.0.0.1 20240506070809 text/html {len(block)}\n".encode() for n in "ab"]
-        content = b"".join(record + block + b"\n" for record in records)
-    else:
-        records = warc(*((f"http://x.example/{n}", block, "2024-05-06T00:00:00Z") for n in "ab"))
-        content = b"".join(records)
+    content = b"".join(warc(*((f"http://x.example/{n}", block, "2024-05-06T00:00:00Z") for n in "ab")))
     path = put(tmp_path / "in" / name, gzip.compress(content) if name.endswith(".gz") else content)
     warehouse = Warehouse.create(tmp_path / "warehouse")
     add_pages(warehouse, [path], load_settings(None, ["engine.engine=local"]))

@@ -28,7 +28,7 @@ from quern.schemas.contract.validate import validate
 from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, PAGES
-from tests.benchmarks.files import cells_right, generated_files, read_file, words_in_order
+from tests.benchmarks.files import cells_right, generated_file, read_file, words_in_order
 from tests.jobs.pages.archived import http, put, read, reasons, warc
 
 Draw = Callable[[Canvas], None]
@@ -109,7 +109,7 @@ def text_of(body: bytes) -> str:
     ],
 )
 def test_words_are_in_order_and_cells_in_their_rows(name: str) -> None:
-    (sample,) = generated_files([name], seed=31)
+    sample = generated_file(name, 31)
     found = read_file(sample)
     assert words_in_order(sample, found["text"]) >= 0.995
     assert cells_right(sample, found["text"]) >= 0.97

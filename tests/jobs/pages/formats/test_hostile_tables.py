@@ -39,11 +39,6 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: bytes) -> None
     assert rejects == []
 
 
-def test_rows_are_told_by_their_lines_after_a_line_that_says_what_sets_apart(tmp_path: Path) -> None:
-    _, rejects = read(put(tmp_path / "d.csv", b"sep=|\ndoc_id|text\na|one\nb|two|three\n"))
-    assert reasons(rejects) == {"d.csv:4": "malformed_row"}
-
-
 def test_a_workbook_that_is_called_csv_is_told_as_what_it_is(tmp_path: Path) -> None:
     _, rejects = read(put(tmp_path / "d.csv", b"PK\x03\x04" + bytes(range(256)) * 9))
     assert (reasons(rejects), rejects[0].detail) == ({"d.csv": "not_text"}, "the content is a zip file")

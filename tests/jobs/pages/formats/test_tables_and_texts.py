@@ -33,13 +33,6 @@ toast",1719792000,3,\r
     assert [row["warc_offset"] for row in rows] == [2, 4]
 
 
-def test_broken_quoting_costs_the_rows_it_swallows_and_is_told(tmp_path: Path) -> None:
-    rows, rejects = read(put(tmp_path / "d.tsv", b'doc_id\ttext\na\tone\nb\ttwo\tthree\nc\t"four\nd\tfive\n'))
-    assert [row["url"] for row in rows] == ["doc:a"]
-    assert reasons(rejects) == {"d.tsv:3": "malformed_row", "d.tsv:4": "malformed_row"}
-    assert "a quote that opens in the row of line 4 is not closed" in rejects[1].detail
-
-
 @pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.parquet"])
 def test_a_table_without_the_columns_says_once_what_it_has_and_how_to_name_them(tmp_path: Path, name: str) -> None:
     if name.endswith(".parquet"):
@@ -75,13 +68,6 @@ def test_a_parquet_keeps_times_whole_numbers_and_nested_columns(tmp_path: Path) 
     assert (json.loads(four["metadata"]["place"]), five["metadata"]) == ({"name": "Tollen", "at": [1, 2]}, {})
 
 
-def test_a_damaged_parquet_is_told(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"doc_id": ["a"], "text": ["b"]}), tmp_path / "whole.parquet")
-    put(tmp_path / "cut.parquet", (tmp_path / "whole.parquet").read_bytes()[:-20])
-    _, rejects = read(tmp_path)
-    assert reasons(rejects) == {"cut.parquet": "damaged_parquet"}
-
-
 def test_metadata_is_bounded_and_the_document_stays(tmp_path: Path) -> None:
     bomb = {"doc_id": "a", "text": "t", **{f"f{n:05}": "x" for n in range(10_000)}, "long": "y" * 5_000}
     rows, rejects = read(put(tmp_path / "d.jsonl", json.dumps(bomb).encode()))
@@ -94,18 +80,13 @@ def test_metadata_is_bounded_and_the_document_stays(tmp_path: Path) -> None:
     [
         (1719792000, "2024-07-01T00:00:00+00:00"),
         (1719792000000, "2024-07-01T00:00:00+00:00"),
-        (1719792000.5, "2024-07-01T00:00:00.500000+00:00"),
         ("2024-07-01", "2024-07-01T00:00:00+00:00"),
         (20240701, "2024-07-01T00:00:00+00:00"),
-        (2024, None),
-        (0, None),
         (202405, None),
-        (45000.5, None),
         (-86400, "1969-12-31T00:00:00+00:00"),
         (float("inf"), None),
         (10**400, None),
         (True, None),
-        (["2024"], None),
     ],
 )
 def test_times_may_be_numbers_and_what_is_none_is_left_out_and_told(

@@ -1,10 +1,9 @@
-"""WARC and ARC files: what becomes a page, and how much of a damaged file is read."""
+"""WARC files: what becomes a page, and how much of a damaged file is read."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,11 +13,8 @@ import zstandard
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.ingest import Reading, Span
 from quern.jobs.pages.inputs import of_path
-from quern.jobs.pages.originals import original
 from quern.schemas.settings import IngestSettings
 from tests.jobs.pages.archived import HTML, SAMPLES, http, put, read, reasons, warc
-
-# ---- WARC and ARC ----------------------------------------------------------------------------------------
 
 
 def test_responses_become_pages_with_their_place_and_headers(tmp_path: Path) -> None:
@@ -89,11 +85,10 @@ def test_a_content_coding_cannot_pass_the_limit_of_a_page(tmp_path: Path) -> Non
     assert [r.reason for r in rejects] == ["too_large", "too_large", "content_encoding"]
 
 
-@pytest.mark.parametrize("name", ["large.warc", "cut.warc", "cut.warc.gz", "large.arc", "cut.arc", "cut.arc.gz"])
+@pytest.mark.parametrize("name", ["large.warc", "cut.warc", "cut.warc.gz"])
 def test_a_rejected_capture_names_its_address(tmp_path: Path, name: str) -> None:
     url, block = "http://x.example/ä", http(os.urandom(40_000).hex().encode())
-    arc = f"{url} 10.0.0.1 20240506070809 text/html {len(block)}\n".encode() + block + b"\n"
-    content = warc((url, block, "2024-05-06"))[0] if ".warc" in name else arc
+    content = warc((url, block, "2024-05-06"))[0]
     packed = gzip.compress(content) if name.endswith(".gz") else content
     large = name.startswith("large")  # by more than the headers of a page may add
     path = put(tmp_path / name, packed if large else packed[:-200])
@@ -117,47 +112,22 @@ def test_of_a_cut_archive_everything_there_is_is_read(tmp_path: Path, packed: bo
 
 def test_a_file_that_is_no_archive_is_rejected(tmp_path: Path) -> None:
     put(tmp_path / "a.warc", b"this is a letter\r\n" * 9)
-    put(tmp_path / "b.arc", b"this is a letter\r\n" * 9)
     put(tmp_path / "c.warc.gz", b"this is a letter\r\n" * 9)
     _, rejects = read(tmp_path)
-    assert [r.reason for r in rejects] == ["damaged_warc", "damaged_arc", "not_gzip"]
-
-
-def test_a_collection_is_read_as_the_archives_that_it_holds_and_leads_back_to_their_bytes(tmp_path: Path) -> None:
-    days = ["2024-05-01T00:00:00Z", "2024-05-02T00:00:00Z"]
-    records = warc(*((f"https://x.example/{n}", http(HTML + b"%d" % n), day) for n, day in enumerate(days)))
-    packed = b"".join(map(gzip.compress, records))
-    path = tmp_path / "pages.wacz"
-    with zipfile.ZipFile(path, "w") as out:
-        out.writestr("datapackage.json", "{}", zipfile.ZIP_DEFLATED)
-        out.writestr("archive/data.warc.gz", packed)
-    rows, rejects = read(path)
-    assert ([row["url"] for row in rows], rejects) == (["https://x.example/0", "https://x.example/1"], [])
-    for row in rows:
-        assert row["warc_file"] == "pages.wacz"
-        assert original(str(path), row["warc_offset"], row["url"]).block.endswith(row["body"])
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("archive/data.warc.gz", b"0" * 10_000_000)
-    _, (reject,) = read(path)
-    assert (reject.reason, "is compressed" in reject.detail) == ("damaged_wacz", True)
-    _, (reject,) = read(put(tmp_path / "no.wacz", b"PK\x03\x04 nothing"))
-    assert reject.reason == "damaged_wacz"
+    assert [r.reason for r in rejects] == ["damaged_warc", "not_gzip"]
 
 
 # Records by type, pages, and rejects of every file of the samples; the counts are those of their README.
 EXAMPLE = {"warcinfo": 2, "request": 2, "response": 1, "revisit": 1}
 WARCFILE = {"warcinfo": 1, "request": 17, "response": 16, "metadata": 16}
-ARC = {"filedesc": 1, "response": 1}
 SAMPLED: dict[str, tuple[dict[str, int], int, list[str]]] = {
     "resiliparse/warcfile.warc": (WARCFILE, 16, []),
     "resiliparse/warcfile.warc.gz": (WARCFILE, 16, []),
-    "resiliparse/warcfile.warc.lz4": (WARCFILE, 16, []),
     # Its digests are of pages that its writer changed afterwards.
     "resiliparse/clueweb-quirk.warc.gz": ({"warcinfo": 1, "response": 29}, 29, ["digest_mismatch"] * 29),
     "resiliparse/clipped.warc.gz": ({"response": 1}, 1, ["truncated_gzip@0"]),
     "resiliparse/block-sized-records.warc": ({"unknown": 3}, 0, ["unknown_record"] * 3),
     "resiliparse/block-sized-records.warc.gz": ({"unknown": 3}, 0, ["unknown_record"] * 3),
-    "resiliparse/block-sized-records.warc.lz4": ({"unknown": 3}, 0, ["unknown_record"] * 3),
     "warcio/example.warc": (EXAMPLE, 1, []),
     "warcio/example.warc.gz": (EXAMPLE, 1, []),
     "warcio/example-bad-non-chunked.warc.gz": (EXAMPLE, 1, []),
@@ -174,10 +144,6 @@ SAMPLED: dict[str, tuple[dict[str, int], int, list[str]]] = {
     "warcio/example-digest.warc": ({"request": 4}, 0, []),
     "warcio/example-wrong-chunks.warc.gz": ({"request": 1, "response": 1}, 1, ["digest_mismatch"]),
     "warcio/example-bad.warc.gz.bad": ({"warcinfo": 1, "request": 2, "response": 2, "revisit": 1}, 1, ["http_status"]),
-    "warcio/example.arc": (ARC, 1, []),
-    "warcio/example.arc.gz": (ARC, 1, []),
-    "warcio/example-space-in-url.arc": (ARC, 1, ["truncated_arc@151"]),
-    "warcio/bad.arc": ({"response": 1}, 0, ["damaged_arc", "content_type", "damaged_arc"]),
 }
 
 
