@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from lxml.etree import strip_tags
+from lxml.etree import XPath, strip_tags
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.texts import Holders, line_of, text_of
+from quern.jobs.documents.html.texts import line_of, text_of
 
 _WRITTEN: Final = "quern-written"
-_STRUCK_LOOKS: Final = Holders(
-    "style[contains(., 'line-through')]", "class[contains(., 'through') or contains(., 'strike')]"
+_STRUCK_LOOKS: Final = XPath(
+    "descendant::*[contains(@style, 'line-through') or contains(@class, 'through') or contains(@class, 'strike')]"
 )
 _STRUCK_LOOK: Final = re.compile(r"(?:^|[\s:;])(?:line-through|strike(?:-?through)?)(?=[\s;!]|$)")
 

@@ -23,7 +23,7 @@ from quern.jobs.core.contract import Outcome
 from quern.jobs.documents.clean import Clean, normalise_url
 from quern.jobs.documents.html.child import Child, ChildError
 from quern.jobs.text.charsets import decode_page
-from quern.jobs.text.language import identify
+from quern.jobs.text.language import language_of
 from quern.jobs.text.plain_text import paragraphs, parse_time
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import text_digest
@@ -221,7 +221,7 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
     ],
 )
 def test_the_text_decides_its_language(text: str, declared: str | None, language: str | None) -> None:
-    assert identify(text, declared) == language
+    assert language_of(text, declared)[0] == language
 
 
 RUSSIAN = "Паром на остров был остановлен во вторник после столкновения в густом тумане у входа в гавань. " * 3
