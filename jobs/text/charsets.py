@@ -119,11 +119,6 @@ def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("quern_windows_bytes", _windows_bytes)
 
 
-def page_encoding(body: bytes, charset: str | None) -> str:
-    """The codec that `body` is written in; `charset` is what its HTTP header declares."""
-    return "utf-8" if _as_utf8(body, charset) is not None else _told_encoding(body, charset)
-
-
 def _as_utf8(body: bytes, charset: str | None) -> str | None:
     """The text of a body without a byte order mark that is valid UTF-8, as most are; null for any other."""
     if body.startswith(tuple(mark for mark, _ in _BOMS)) or _wide(body):
@@ -163,19 +158,7 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     return best.encoding if best is not None else "cp1252"
 
 
-def wide_encoding(body: bytes) -> str | None:
-    """UTF-16 or UTF-32, told by a byte order mark or by NUL bytes; null for anything else."""
-    marked = next((codec for mark, codec in _BOMS if body.startswith(mark)), None)
-    return _wide(body) if marked is None else marked if marked != "utf-8" else None
-
-
-def decode_mixed(line: bytes, codec: str) -> str:
-    """A line that is not UTF-8, in `codec`; one that mostly is, beside windows-1252, byte by byte."""
-    codec = "utf-8" if codec == "cp1252" and _stray_share(line) < 0.5 else codec
-    return line.decode(codec, errors_of(codec))
-
-
-def errors_of(codec: str) -> str:
+def _errors_of(codec: str) -> str:
     """The name of the error handler for bytes that are none of `codec`, by which no text fails."""
     return "quern_windows_bytes" if codec == "utf-8" else "replace"
 
@@ -186,7 +169,7 @@ def decode_page(body: bytes, charset: str | None) -> str:
     if text is not None:
         return text
     codec = _told_encoding(body, charset)
-    return body.decode(codec, errors_of(codec)).removeprefix("\ufeff")
+    return body.decode(codec, _errors_of(codec)).removeprefix("\ufeff")
 
 
 def as_utf8(body: bytes, charset: str | None, replaced: Sequence[str]) -> bytes:
@@ -221,8 +204,9 @@ class Utf8Lines(io.RawIOBase):
     def __init__(self, source: io.BufferedReader) -> None:
         """Args: `source`, of which nothing was read yet."""
         self._source = source
-        wide = wide_encoding(source.peek(_BLOCK))
-        self._wide = codecs.getincrementaldecoder(wide)("replace") if wide else None
+        head = source.peek(_BLOCK)
+        wide = next((codec for mark, codec in _BOMS if head.startswith(mark)), None) or _wide(head)
+        self._wide = codecs.getincrementaldecoder(wide)("replace") if wide and wide != "utf-8" else None
         self._pending = self._ready = b""
         self._ended = False
         self._fault: OSError | ValueError | None = None
@@ -275,10 +259,14 @@ class Utf8Lines(io.RawIOBase):
         lines = [(line, _is_utf8(line)) for line in whole.splitlines(keepends=True)]
         self._some_utf8 |= any(valid and not line.isascii() for line, valid in lines)
         if not self.other:
-            self.other = page_encoding(b"".join(line for line, valid in lines if line.isascii() or not valid), None)
-        return b"".join(
-            line if valid else decode_mixed(line, self.other).encode("utf-8", "ignore") for line, valid in lines
-        )
+            others = b"".join(line for line, valid in lines if line.isascii() or not valid)
+            self.other = "utf-8" if _as_utf8(others, None) is not None else _told_encoding(others, None)
+        return b"".join(line if valid else self._decoded(line).encode("utf-8", "ignore") for line, valid in lines)
+
+    def _decoded(self, line: bytes) -> str:
+        """A line that is not UTF-8; one that mostly is, beside windows-1252, byte by byte."""
+        codec = "utf-8" if self.other == "cp1252" and _stray_share(line) < 0.5 else self.other
+        return line.decode(codec, _errors_of(codec))
 
 
 def _is_utf8(line: bytes) -> bool:

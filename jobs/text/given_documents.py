@@ -166,11 +166,7 @@ def _paragraphs(value: Any) -> Any:
 
 
 def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
-    """The text, or the title where that is there and empty.
-
-    Raises:
-        UnfitDocumentError: There is none, or it is no string.
-    """
+    """The text, or the title where the text is there and empty."""
     text = _joined(said, columns, _PARAGRAPH)
     there = any(column in said or value_of(said, column) is not None for column in columns)
     if there and title and (text is None or (isinstance(text, str) and not text.strip())):
@@ -191,11 +187,7 @@ def _missing(name: str, called: str, said: Mapping[str, Any]) -> str:
 
 
 def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) -> str:
-    """The id: as given, whole numbers too; else made of the address, as that of a page is.
-
-    Raises:
-        UnfitDocumentError: It has neither, or the id is none.
-    """
+    """The id: as given, whole numbers too; else made of the address, as that of a page is."""
     if _nothing(stated):
         if not url:
             raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))

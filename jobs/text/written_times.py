@@ -13,7 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta, timezone
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Final
@@ -128,17 +128,6 @@ class Undecided:
     """A day in digits that may be exchanged with its month: 03/05/2024."""
 
 
-@dataclass(frozen=True)
-class _Clock:
-    """A time of day; its zone counts from UTC."""
-
-    hour: int
-    minute: int = 0
-    second: int = 0
-    part: int = 0
-    zone: timezone = UTC
-
-
 def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
     """The time that `text` states, in its own offset; a day is midnight UTC, a time without a zone is read as UTC.
 
@@ -159,12 +148,12 @@ def written_time(text: str, day_first: bool | None = None, language: str | None 
 def _remembered(text: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
     # Twelve and fourteen digits would be parts of seconds since 1970 too, of years long before there were such files.
     compact = _COMPACT.fullmatch(text)
-    if compact is None and (time := iso_time(text)):
-        return time
+    if compact is None and (stated := iso_time(text)):
+        return stated
     try:
         if compact:
             year, month, day, hour, minute, second = (int(part or 0) for part in compact.groups())
-            return _at(datetime(year, month, day), _Clock(hour, minute, second))
+            return _at(datetime(year, month, day), time(hour, minute, second, tzinfo=UTC))
         line = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
         line, clock = _without_clock(unicodedata.normalize("NFC", line))  # What casefold() took apart.
         found = _day(line, day_first, language or ("ko" if _HANGUL.search(text) else None))
@@ -175,31 +164,20 @@ def _remembered(text: str, day_first: bool | None, language: str | None) -> date
         return None
 
 
-def _at(day: datetime, clock: _Clock) -> datetime | None:
-    """The time of a day.
-
-    Raises:
-        ValueError, OverflowError: There is none.
-    """
-    time = day.replace(
-        hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.part, tzinfo=clock.zone
-    )
-    return time if time.year in YEARS else None
+def _at(day: datetime, clock: time) -> datetime | None:
+    at = datetime.combine(day, clock)
+    return at if at.year in YEARS else None
 
 
 # Marks of direction, which browsers write between the parts of a date.
 _MARKS: Final = dict.fromkeys((0x200E, 0x200F, 0x61C))
 
 
-def _without_clock(line: str) -> tuple[str, _Clock]:
-    """The line without its time of day, and that; midnight where it has none.
-
-    Raises:
-        ValueError: There is no such hour.
-    """
+def _without_clock(line: str) -> tuple[str, time]:
+    """The line without its time of day, and that; midnight where it has none."""
     found = _CLOCK.search(line) or _DOTTED_CLOCK.search(line)
     if found is None:
-        return line, _Clock(0)
+        return line, time(tzinfo=UTC)
     said = {name: value for name, value in found.groupdict().items() if value}
     hour = int(said["hour"])
     half = said.get("half") or said.get("whole") or ("a" if "early" in said else "p" if "late" in said else "")
@@ -211,12 +189,12 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
     # What looks like a zone may be the end of an event: `10:00-11:30`.
     if minus and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour:
         raise ValueError(f"two times of day: {found[0]}")
-    clock = _Clock(
+    clock = time(
         hour,
         int(said.get("minute") or said.get("dotted") or 0),
         int(said.get("second", 0)),
         int(said.get("part", "0")[:6].ljust(6, "0")),
-        _zone(said.get("offset"), said.get("zone")),
+        tzinfo=_zone(said.get("offset"), said.get("zone")),
     )
     before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
     return f"{before} {line[found.end() :]}".strip(" ,"), clock
@@ -232,11 +210,7 @@ def _zone(offset: str | None, name: str | None) -> timezone:
 
 
 def _day(line: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
-    """The day that a line without a time of day states.
-
-    Raises:
-        ValueError: The calendar has no such day.
-    """
+    """The day that a line without a time of day states."""
     if m := _CHARACTERS.fullmatch(line):
         return datetime(int(m[1]), int(m[2]), int(m[3]))
     if m := _NUMBERED.fullmatch(folded(line)):
@@ -283,11 +257,7 @@ def _year(digits: str) -> int:
 
 
 def _of_words(line: str, language: str | None) -> datetime | None:
-    """The day of a line that names its month; null where it says anything else.
-
-    Raises:
-        ValueError: The calendar has no such day.
-    """
+    """The day of a line that names its month; null where it says anything else."""
     numbers: list[str] = []
     months: list[tuple[int, bool]] = []
     after_number = False

@@ -28,14 +28,9 @@ _PLACEHOLDER: Final = re.compile(r"\{\{|\$\{|<%")
 _NAMES_SCRIPTS: Final = re.compile(r"java\s*script", re.I)
 _MARKUP: Final = re.compile(r"<(?:p|br|div|h[1-6]|ul|ol|table|blockquote)\b", re.I)
 _TITLES: Final = ("title", "headline", "name")
-# How editors name the kind of a block, and what it holds.
-_KINDS: Final = ("type", "_type", "nodeType", "kind")
-_TEXTS: Final = ("text", "value", "html", "rendered")
-_PARTS: Final = ("content", "children", "data", "blocks", "items", "paragraphs")
-# Most characters of a script, values of its JSON that are looked at, levels of its blocks, and texts that are read.
+# Most characters of a script, values of its JSON that are looked at, and texts that are read.
 _LONGEST: Final = 5_000_000
 _MOST_VALUES: Final = 100_000
-_DEEPEST: Final = 30
 _MOST_TEXTS: Final = 30
 # Least characters of a text.
 _LEAST: Final = 80
@@ -82,30 +77,14 @@ def _named(value: Any) -> Iterator[StatedBody]:
         inner: Iterable[Any] = value if isinstance(value, list) else ()
         if isinstance(value, dict):
             inner = value.values()
-            title = next((name for n in _TITLES if (name := _joined(value.get(n)))), title)
+            title = next((name for n in _TITLES if isinstance(name := value.get(n), str) and name), title)
             # A text that nothing names may be a message of the page's scripts.
-            yield from (StatedBody(title, text) for part in inner if title and (text := _whole(part)))
+            yield from (StatedBody(title, part) for part in inner if title and _is_text(part))
         pending += ((part, title) for part in inner if isinstance(part, dict | list))
 
 
-def _whole(value: Any) -> str:
-    """The text of a value that is one: a string of prose or markup, or a list of an editor's blocks."""
-    if isinstance(value, list) and any(isinstance(b, dict) and any(k in b for k in _KINDS) for b in value):
-        value = _joined(value)
+def _is_text(value: Any) -> bool:
+    """Whether a value is a string of prose or markup."""
     if not isinstance(value, str) or len(value) < _LEAST:
-        return ""
-    return value if _MARKUP.search(value) or any(map(is_prose, value.split("\n"))) else ""
-
-
-def _joined(value: Any, depth: int = 0) -> str:
-    """The text of blocks, a block a line, and of runs of text within one, joined."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        inner = [value[name] for name in (*_TEXTS, *_PARTS) if isinstance(value.get(name), str | list | dict)]
-        return _joined(inner[0], depth + 1) if inner and depth < _DEEPEST else ""
-    if not isinstance(value, list):
-        return ""
-    runs = any(isinstance(part, dict) and isinstance(part.get(name), str) for part in value for name in _TEXTS[:2])
-    is_line = runs and depth > 0
-    return ("" if is_line else "\n").join(_joined(part, depth + 1) for part in value)
+        return False
+    return _MARKUP.search(value) is not None or any(map(is_prose, value.split("\n")))

@@ -27,14 +27,6 @@ def test_a_table_without_a_header_is_shown_as_it_is(lines: list[str]) -> None:
     assert [row.labelled for row in rows(lines).values()] == lines
 
 
-def test_years_are_a_header() -> None:
-    assert rows(["Sales | 2023 | 2024", "Pumps | 410 | 395"])[1].labelled == "Sales: Pumps; 2023: 410; 2024: 395"
-
-
-def test_a_row_of_another_width_has_no_header() -> None:
-    assert rows(["A | B | C", "1 | 2 | 3", "only | two"])[2].header == ()
-
-
 def test_a_page_of_many_rows_is_read_once() -> None:
     lines = ["Name | Price | Unit", *(f"Item {n} | {n} | kg" for n in range(8000))]
     assert len(rows(lines)) == 8000

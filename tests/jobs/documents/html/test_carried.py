@@ -19,20 +19,11 @@ OTHER = "".join(
     f"<p>Another page of the parish tells of the school, part {n}, and of all that is taught there.</p>"
     for n in range(9)
 )
-RENDERED = json.dumps({"title": {"rendered": "Quarry of Holm"}, "content": {"rendered": BODY}})
 STATE = {
     "messages": {"cookies": "We keep cookies so that the page can be shown, and you may forbid that at any time."},
     "page": {"title": "Quarry of Holm", "slug": "quarry", "body": BODY},
     "others": [{"title": "School of Holm", "body": OTHER}],
 }
-BLOCKS = [
-    {"type": "heading", "children": [{"text": "Lease"}]},
-    {
-        "type": "paragraph",
-        "children": [{"text": LINES[0][:33]}, {"text": LINES[0][33:43], "bold": True}, {"text": LINES[0][43:]}],
-    },
-    {"type": "paragraph", "children": [{"text": LINES[1]}]},
-]
 
 
 def text_of(body: str) -> str:
@@ -70,18 +61,11 @@ def test_a_menu_that_is_closed_stays_out() -> None:
         f"<template>{BODY}</template>",
         f"<script id=__NEXT_DATA__ type='application/json'>{json.dumps({'props': {'pageProps': STATE}})}</script>",
         f"<script>window.__STATE__ = {json.dumps(STATE)};</script>",
-        f"<script type='application/json'>{json.dumps({'title': 'Quarry of Holm', 'content': BLOCKS[1:]})}</script>",
-        f"<script type='application/json'>{RENDERED}</script>",
     ],
 )
 def test_a_text_that_scripts_would_show_is_read_once(body: str) -> None:
     found = text_of(f"<nav>{MENU}</nav><div id=app></div>{body}")
     assert found.split("\n") == [*LINES]
-
-
-def test_blocks_of_an_editor_are_a_line_each() -> None:
-    data = json.dumps({"post": {"name": "Quarry of Holm", "content": BLOCKS}})
-    assert text_of(f"<div></div><script type='application/json'>{data}</script>").split("\n") == ["Lease", *LINES]
 
 
 @pytest.mark.parametrize(
