@@ -26,7 +26,7 @@ STRICT = QualitySettings(repetition_from=20, stop_words_from=20)
 
 def reason(text: str, language: str | None = "en", settings: QualitySettings = STRICT) -> str | None:
     found = verdict(text, language, settings)
-    return found.reason if found else None
+    return found[0] if found else None
 
 
 @pytest.mark.parametrize(("text", "language"), [(PROSE, "en"), (CHINESE, "zh"), (PROSE, None), (PROSE, "de")])
@@ -63,7 +63,7 @@ def test_a_rule_rejects_with_its_reason(text: str, why: str) -> None:
 def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
     loose = QualitySettings(min_words=0, repetition_from=0)
     found = verdict(text, language, loose)
-    assert found is None or (found.reason.startswith("quality_") and found.detail)
+    assert found is None or (found[0].startswith("quality_") and found[1])
 
 
 def test_marks_of_headings_and_code_are_no_symbols() -> None:

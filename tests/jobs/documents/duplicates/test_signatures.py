@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.documents.duplicates.clusters import PairRule
+from quern.jobs.documents.duplicates.clusters import bucket_pairs
 from quern.jobs.documents.duplicates.signatures import Signatures, band_hashes, jaccard, shingles
 from quern.schemas.settings import DeduplicateSettings
 
@@ -58,15 +58,17 @@ def test_pairs_share_a_band_as_often_as_the_formula_says(similarity: float) -> N
 )
 def test_pairs_are_those_of_the_rule_each_once(chosen: tuple[int, int, int], buckets: list[int]) -> None:
     whole, near, representatives = chosen
-    rule = PairRule(whole, min(near, whole - 1), min(representatives, whole))
+    rule = DeduplicateSettings(bucket=whole, neighbours=near, representatives=representatives)
+    near, representatives = min(near, whole - 1), min(representatives, whole)
     expected, start = set(), 0
     for size in buckets:
         for later in range(size):
             partners = set(range(later))
             if later >= whole:
-                partners = set(range(later - rule.near, later)) | set(rule.ranks())
+                partners = set(range(later - near, later))
+                partners |= {n * whole // representatives for n in range(representatives)}
             expected |= {(start + p, start + later) for p in partners}
         start += size
-    pairs = rule.pairs(np.repeat(np.arange(len(buckets), dtype=np.int64) * 3 - 4, buckets))
+    pairs = bucket_pairs(np.repeat(np.arange(len(buckets), dtype=np.int64) * 3 - 4, buckets), rule)
     found = list(zip(*(end.tolist() for end in pairs), strict=True))
     assert sorted(found) == sorted(expected)
