@@ -196,9 +196,7 @@ _LONGEST: Final = 1 << 20
 class Utf8Lines(io.RawIOBase):
     """The lines of a file as UTF-8; wrap it in `io.BufferedReader`. What was read before a fault is handed out.
 
-    Attributes:
-        mixed: Whether lines of other characters than ASCII are UTF-8, and others are not.
-        other: The codec of the lines that are not UTF-8; empty while there is none.
+    `other` is the codec of the lines that are not UTF-8; empty while there is none.
     """
 
     def __init__(self, source: io.BufferedReader) -> None:
@@ -215,7 +213,7 @@ class Utf8Lines(io.RawIOBase):
 
     @property
     def mixed(self) -> bool:
-        """See the class."""
+        """Whether some lines with characters beyond ASCII are UTF-8, and others are not."""
         return self._some_utf8 and bool(self.other)
 
     def readable(self) -> bool:

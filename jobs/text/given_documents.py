@@ -57,12 +57,8 @@ class Given:
 def given_document(said: object, names: Mapping[str, str] | None = None, day_first: bool | None = None) -> Given:
     """The document of the fields `said`; a value that cannot be read is told, and kept as metadata.
 
-    Where the text is there and empty, the title stands for it.
-
-    Args:
-        said: An object of JSON, or a row of a table.
-        names: What the fields are called there, by their names here; several, joined by `+`.
-        day_first: Whether the day is before the month in 03/05/2024.
+    Where the text is there and empty, the title stands for it. `names` are those of the columns by the names of
+    fields, several joined by `+`; `day_first` tells whether the day is before the month in 03/05/2024.
 
     Raises:
         UnfitDocumentError: It has no text, no id and no address to make one of, or is no object.
@@ -249,10 +245,7 @@ def _time(value: object, day_first: bool | None, language: str | None) -> str | 
 
 
 def _since_1970(number: float | Decimal) -> str:
-    """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar.
-
-    Tables have days as numbers too, 20240501, which would be seconds of August 1970.
-    """
+    """A number of seconds or parts of them since 1970 as a time, or a day such as 20240501; else empty."""
     try:
         seconds = float(number)
         if seconds.is_integer():

@@ -84,14 +84,7 @@ def without_mdx(text: str) -> str:
 
 
 def given_markdown(body: bytes, charset: str | None, doc_id: str, *, mdx: bool = False) -> Given:
-    """The document of a Markdown file, and what it states that cannot be read.
-
-    Args:
-        body: The file.
-        charset: Its encoding, where that is known.
-        doc_id: Its id, where it states none.
-        mdx: Whether it is MDX.
-    """
+    """The document of a Markdown file, `doc_id` where it states no id, and what it states that cannot be read."""
     text, stated, unread = _without_matter(printable(decode_page(body, charset)), mdx)
     said = {"doc_id": doc_id, **stated, "text": text}
     try:

@@ -17,7 +17,6 @@ _PRESENTED: Final = (
     "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f7f0\U0001f90c-\U0001f9ff\U0001fa70-\U0001faff"
 )
 _KEYCAP: Final = re.compile("([0-9#*])\ufe0f?\u20e3")
-# Private use holds the glyphs of icon fonts. Surrogates and C0/C1 controls are gone before.
 _SELECTED: Final = re.compile("[\u2000-\u3299\U0001f000-\U0001faff]\ufe0f")
 # Private use holds the glyphs of icon fonts. Surrogates and C0/C1 controls are gone before.
 _DROPPED: Final = re.compile(

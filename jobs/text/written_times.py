@@ -33,15 +33,8 @@ def folded(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word.casefold()) if not unicodedata.combining(c))
 
 
-def month_named(word: str, language: str | None = None) -> int | None:
-    """The month, 1 to 12, that `word` names; where languages disagree (listopad) that of `language`.
-
-    Null for no month, and where nothing decides between two.
-
-    Args:
-        word: As `folded`.
-        language: ISO 639-1 code, perhaps with a region.
-    """
+def _month_named(word: str, language: str | None) -> int | None:
+    """The month, 1 to 12, that a `folded` word names; where languages disagree (listopad) that of `language`."""
     if (english := _ENGLISH.get(word)) is not None:
         return english
     months, _ = _names()
@@ -52,8 +45,8 @@ def month_named(word: str, language: str | None = None) -> int | None:
     return next(iter(named.values())) if len(set(named.values())) == 1 else None
 
 
-def is_weekday(word: str) -> bool:
-    """Whether `word`, as `folded`, names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
+def _is_weekday(word: str) -> bool:
+    """Whether a `folded` word names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
     return (len(word) > 1 or not word.isascii()) and (word in _ENGLISH_DAYS or word in _names()[1])
 
 
@@ -76,7 +69,6 @@ def _names() -> tuple[Mapping[str, Mapping[str, int]], Collection[str]]:
     return months, weekdays
 
 
-MOST_CHARACTERS: Final = 100
 _REMEMBERED: Final = 1 << 14
 """Values whose reading is held: the days of forty years, some megabytes."""
 
@@ -131,15 +123,11 @@ class Undecided:
 def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
     """The time that `text` states, in its own offset; a day is midnight UTC, a time without a zone is read as UTC.
 
-    Null for what is no time, no day of the calendar, or outside of the years 1450 to 2199. Bounded: what has more than
-    a hundred characters is none.
-
-    Args:
-        text: The value, and nothing beside.
-        day_first: Whether the day is before the month in 03/05/2024.
-        language: Code of the language that a month's name is read in where languages disagree.
+    Null for what is no time, no day of the calendar, outside of the years 1450 to 2199, or of more than a hundred
+    characters. `day_first` tells whether the day is before the month in 03/05/2024; `language` reads a month's name
+    where languages disagree.
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > 100:
         return None
     return _remembered(text.strip(), day_first, language_tag(language))
 
@@ -217,7 +205,7 @@ def _day(line: str, day_first: bool | None, language: str | None) -> datetime | 
         return datetime(int(m[3]), int(m[2]), int(m[1]))
     words = [folded(word) for word in _WORD.findall(line)]
     # Where `mar` is a weekday, it stands beside three numbers, and beside two where it is a month.
-    if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(is_weekday, words))):
+    if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(_is_weekday, words))):
         digits = re.sub(rf"{_A_WORD}\.?", "", line).strip(" ,()")
         return _of_digits(digits, day_first, language)
     return _of_words(line, language)
@@ -267,9 +255,9 @@ def _of_words(line: str, language: str | None) -> datetime | None:
         elif _WORD.match(token):
             word = folded(token)
             ending = after_number and word in _NUMBER_ENDINGS
-            if not ending and (month := month_named(word, language)):
-                months.append((month, is_weekday(word)))
-            elif not (ending or word in _BESIDE or token in _BESIDE or is_weekday(word)):
+            if not ending and (month := _month_named(word, language)):
+                months.append((month, _is_weekday(word)))
+            elif not (ending or word in _BESIDE or token in _BESIDE or _is_weekday(word)):
                 return None
         after_number = token.isdecimal()
     if len(months) > 1:  # `mar. 3 mai 2024`, a Tuesday, and `mar. 5 mar. 2024`, one of March.

@@ -62,11 +62,7 @@ def read_pdf(
 ) -> Header:
     """Text (empty without a text layer), title, author, times and page starts of a PDF file.
 
-    Args:
-        body: The file.
-        most_pages: More are refused.
-        most_characters: So are more of these.
-        recognise: Reads a page of images without text (OCR).
+    `recognise` reads a page of images without text (OCR).
 
     Raises:
         UnfitError: It is encrypted, damaged or too long.

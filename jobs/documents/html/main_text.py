@@ -127,13 +127,10 @@ def _running(text: str) -> int:
 
 
 def fuller(text: str, bodies: Sequence[StatedBody], names: Set[str], failed: int = _FAILED) -> str:
-    """`text`, or what a page states as its article, where that has twice the prose: scripts would show it.
+    """`text`, or one of the `bodies`, the longest first, that has twice the prose: scripts would show it.
 
-    Args:
-        text: The main text that the page shows.
-        bodies: Texts that it states or carries, the longest first.
-        names: Its title and headings, as `letters`.
-        failed: Characters of prose below which the longest is taken though nothing shows that it is the page's.
+    A body is the page's if it has a line of the text, or if its headline is among `names` (title and headings, as
+    `letters`). Where the text has less prose than `failed` characters, the longest body is taken in any case.
     """
     running = _running(text)
     much = [body for body in bodies if _running(body.text) > 2 * running]

@@ -41,11 +41,8 @@ def dates(text: str, default: date | None = None, order: Order | None = None) ->
     `default`, usually the day of publication: the nearest such day, but of the past unless the text speaks of what is
     to come; for a weekday the last one. Years alone count from 1000 to 2199 where nothing is counted by them.
 
-    Args:
-        text: A sentence or more; what it said before decides `three days later` and `that year`.
-        default: The day of the text.
-        order: In which order it writes day and month in digits (see `order_of`). Without one, 4/5/2016 is read month
-            first and told as ambiguous, unless another date of the text decides.
+    What a text said before decides `three days later` and `that year`. Without an `order` (see `order_of`), 4/5/2016 is
+    read month first and marked as ambiguous, unless another date of the text decides.
     """
     plain = text.translate(_PLAIN)
     if isinstance(default, datetime):
