@@ -221,11 +221,7 @@ class Utf8Lines(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill `buffer`; 0 at the end of the file.
-
-        Raises:
-            OSError, ValueError: What the source raises, after all before it was handed out.
-        """
+        """Fill `buffer`; 0 at the end. What the source raises is raised after all before it was handed out."""
         while len(self._ready) < len(buffer) and not self._ended and self._fault is None:
             try:
                 piece = self._source.read1(_BLOCK)

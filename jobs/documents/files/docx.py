@@ -43,11 +43,7 @@ Piece = tuple[str, str]  # How a text is set, such as `superscript`, and the tex
 
 
 def read_docx(body: bytes) -> Header:
-    """Text, title, author and times of a DOCX file.
-
-    Raises:
-        UnfitError: It is encrypted, damaged, a bomb, or declares entities.
-    """
+    """Text, title, author and times of a DOCX file; UnfitError if it is encrypted, damaged, a bomb, or has entities."""
     if body.startswith(_OLE):
         raise UnfitError("encrypted", "the file asks for a password, or is of a Word older than DOCX")
     try:

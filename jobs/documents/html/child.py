@@ -80,11 +80,7 @@ class Child:
         self._running: subprocess.Popen[bytes] | None = None
 
     def ask(self, header: Mapping[str, object], body: bytes, seconds: float) -> Header:
-        """The child's answer.
-
-        Raises:
-            ChildError: No answer within `seconds`, out of memory, a crash, or a failure the child reports.
-        """
+        """The child's answer; ChildError if there is none in time, for want of memory, or after a crash."""
         running = self._started()
         deadline = time.monotonic() + seconds
         try:

@@ -100,11 +100,7 @@ def _read(markup: str, base: str) -> str:
 
 
 def extract_page(body: bytes, url: str, charset: str | None) -> Header:
-    """Main text and metadata of a page; times as ISO 8601 in the offsets that are stated.
-
-    Raises:
-        PageError: The body is no HTML.
-    """
+    """Main text and metadata of a page, times as ISO 8601 in the stated offsets; PageError if it is no HTML."""
     tree = parse_page(body, charset)
     write_notation(tree)
     found = read_metadata(tree, url)

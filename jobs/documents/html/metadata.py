@@ -80,11 +80,8 @@ _SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
 def read_metadata(tree: HtmlElement, url: str) -> Found:
     """What the tree and the address say of a page: all fields but those that the main text decides.
 
-    A page that names only the day of its last change was published by then, and gets that day.
-
-    Returns:
-        `canonical`, `title`, `author`, `published_at`, `modified_at`, `site_name`, each null where nothing states
-        it, and `metadata_from`, a list of {field, by}.
+    A page that names only the day of its last change was published by then, and gets that day. Null is what nothing
+    states; `metadata_from` is a list of {field, by}.
     """
     mark_times(tree)
     stated = read_stated(tree)

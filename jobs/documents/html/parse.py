@@ -63,11 +63,7 @@ def _held(reference: re.Match[bytes]) -> bytes:
 
 
 def parse_page(body: bytes, charset: str | None) -> HtmlElement:
-    """The root, an `html` element, of a page; `charset` is what its HTTP header declares.
-
-    Raises:
-        PageError: The body is no HTML.
-    """
+    """The `html` element of a page, whose HTTP header declares `charset`; PageError if it is no HTML."""
     # As UTF-8 without lone surrogates, control characters and what stops the parser.
     markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)

@@ -1,10 +1,7 @@
 """Times that English and Chinese texts name, resolved to days.
 
-Written out rather than taken from a library, for none is right alone. Recognizers-Text has the widest grammar but takes
-ten milliseconds a sentence, reads each month and weekday as a time twice (past and future) and says which is meant of
-none; dateparser's search takes some milliseconds a sentence, finds dates in `may march` and `2000`, misses `the third
-quarter` and reads 4月20日 as a day of July; jionlp knows Chinese only and needs the span given. Ours decides for what
-was, unless the text speaks of what is to come, and tells what it cannot resolve (`When.flaw`).
+Times are of the past unless the text speaks of what is to come; `When.flaw` says what cannot be resolved. Libraries
+are slower and less right: dateparser's search finds dates in `may march` and misses `the third quarter`.
 """
 
 from __future__ import annotations

@@ -199,13 +199,7 @@ BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 class Rules:
-    """The rules, over one text.
-
-    Attributes:
-        text: The text.
-        setting: What its times are read against.
-        anchor: The time to a day, month or year that it has named last.
-    """
+    """The rules, over one text; `anchor` is the time to a day, month or year that it has named last."""
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text, setting
