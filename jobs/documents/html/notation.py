@@ -54,15 +54,14 @@ def write_notation(tree: HtmlElement) -> None:
             element.tag = "div"
         elif element.getparent() is not None:
             _write(element, "")
-    # A formula is the TeX that its MathML states, else its text; what a script drew beside it for the eye goes.
+    # What a script drew beside a formula for the eye goes.
     formulas = [e for e in tree.iter("math") if next(e.iterancestors("math"), None) is None]
     for element in formulas:
         for beside in [s for e in (element, element.getparent()) for s in e.itersiblings()]:
             if beside.get("aria-hidden") == "true":
                 _write(beside, "")
         block = element.get("display") == "block" and next(element.iterancestors(*_BLOCKS), None) is None
-        notes = (note.text for note in element.iter("annotation") if "tex" in note.get("encoding", ""))
-        _write(element, element.get("alttext") or next(notes, None) or line_of(element))
+        _write_formula(element)
         if block:
             element.tag = "p"
     if not formulas:
@@ -79,6 +78,22 @@ def write_notation(tree: HtmlElement) -> None:
 def _write(element: HtmlElement, text: str) -> None:
     element.clear(keep_tail=True)
     element.tag, element.text = _WRITTEN, text
+
+
+def _write_formula(formula: HtmlElement) -> None:
+    """Write MathML as the TeX that it states, else leave its characters, exponents, indices and fractions."""
+    notes = (note.text for note in formula.iter("annotation") if "tex" in note.get("encoding", ""))
+    if tex := formula.get("alttext") or next(notes, None):
+        _write(formula, tex)
+        return
+    for part in [part for part in formula.iter("msup", "msub", "mfrac") if len(part) == 2]:
+        if part.tag == "mfrac":
+            divisor = line_of(part[1])
+            part[0].tail, part[1].tail = ("/", None) if len(divisor) == 1 or divisor.isdigit() else ("/(", ")")
+        else:
+            part[1].tag = part.tag.removeprefix("m")
+    for part in formula.iter():
+        part.tag = part.tag if part.tag in ("sup", "sub") else _WRITTEN
 
 
 def _write_fraction(raised: HtmlElement) -> None:

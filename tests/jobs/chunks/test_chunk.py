@@ -2,7 +2,6 @@
 
 import datetime as dt
 import itertools
-import json
 import pickle
 
 import pyarrow as pa
@@ -17,7 +16,6 @@ from quern.schemas.contract.validate import validate
 from quern.schemas.settings import ChunkSettings
 from quern.schemas.tables import TIMESTAMP
 from quern.schemas.words.terms import search_terms
-from tests.benchmarks.__main__ import main
 
 BERT = load_tokenizer(read_model(DEFAULT_MODEL))
 BYTES = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(pre_tokenizers.ByteLevel.alphabet())}, merges=[]))
@@ -191,12 +189,3 @@ def test_settings_and_tokenizer_make_the_fingerprint():
     job = Chunk(ChunkSettings())
     assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
     assert Chunk(ChunkSettings(tokens=100)).fingerprint() != job.fingerprint()
-
-
-@pytest.mark.timeout(120)
-def test_chunking_is_faster_than_the_recursive_splitter(tmp_path, capsys):
-    texts = tmp_path / "texts.jsonl"
-    text = "\n\n".join("The baker of the town sells bread on Monday, and Alice buys it. " * 8 for _ in range(20))
-    texts.write_text("\n".join(json.dumps({"text": f"{n} {text}"}) for n in range(6)))
-    main(["chunk", "--texts", str(texts), "--repeats", "3", "--json"])
-    assert json.loads(capsys.readouterr().out)["ratio"] > 1.5

@@ -48,8 +48,9 @@ def lines(markup: str) -> list[str]:
         ("Made by Marl<a href='#n4'><sup>4</sup></a> alone.", "Made by Marl alone."),
         ("Total profit<sup>*</sup> of the year.", "Total profit of the year."),
         (
-            "So <math alttext='p = F/2'><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mn>2</mn></mfrac></math> holds.",
-            "So p = F/2 holds.",
+            "So <math><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mrow><mn>2</mn><msup><mi>A</mi><mn>3</mn></msup></mrow>"
+            "</mfrac></math> holds.",
+            "So p=F/(2A^3) holds.",
         ),
         (
             "So <span><span><math><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
