@@ -81,7 +81,7 @@ def site_of(url: str) -> str | None:
 def _given(page: Row) -> Row:
     """The document that fields give. Its text stays as it is, save for control characters.
 
-    A date that cannot be read is left out; `identify` finds the language where none is given.
+    A date that cannot be read is left out.
     """
     try:
         strings = given_document(json.loads(page["body"])).fields
@@ -209,7 +209,7 @@ class Clean(Job):
                     detail = f"kept, but {len(unread)} pages of the file have no text layer: {numbers}"
                     rejects.append(Reject(i, "pages_without_text", detail))
             except UnfitError as error:
-                rejects.append(Reject(i, error.reason, error.detail))
+                rejects.append(Reject(i, error.reason, str(error)))
             except ChildError as error:
                 rejects.append(Reject(i, error.reason, error.detail, error.transient))
         return outcome(DOCUMENTS, rows, parents, rejects)

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from quern.schemas.errors import RejectError
+
 Header = dict[str, Any]
 Answer = Callable[[Header, bytes], Header]
 
@@ -58,12 +60,8 @@ class ChildError(Exception):
     transient: bool = False  # Whether another try may succeed.
 
 
-class UnfitError(Exception):
-    """A page or file that makes no document, with the code and the detail of its reject."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
+class UnfitError(RejectError):
+    """A page or file that makes no document."""
 
 
 def _frame(header: Mapping[str, object], body: bytes = b"") -> bytes:
@@ -238,7 +236,7 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
     except MemoryError:
         return dict(_OUT_OF_MEMORY)
     except UnfitError as fault:
-        return {"failed": fault.reason, "detail": fault.detail}
+        return {"failed": fault.reason, "detail": str(fault)}
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a parser raises becomes a reject
         # libxml2 says `unknown error` where an allocation failed.
         if memory.share() > _SUSPECT:
