@@ -206,12 +206,15 @@ def _drawn(page: pypdfium2.PdfPage, direction: int) -> tuple[list[Rule], bool]:
     """The level and upright lines of a page, and whether it has images."""
     rules: list[Rule] = []
     images = False
-    for nth, one in enumerate(page.get_objects(max_depth=1 + _DEEPEST_FORM)):
-        images = images or one.type == pdfium.FPDF_PAGEOBJ_IMAGE
-        if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
-            return [], images
-        if one.type == pdfium.FPDF_PAGEOBJ_PATH:
-            rules += _rules(one, direction)
+    try:
+        for nth, one in enumerate(page.get_objects(max_depth=1 + _DEEPEST_FORM)):
+            images = images or one.type == pdfium.FPDF_PAGEOBJ_IMAGE
+            if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
+                return [], images
+            if one.type == pdfium.FPDF_PAGEOBJ_PATH:
+                rules += _rules(one, direction)
+    except pypdfium2.PdfiumError:  # An object is damaged; the text is not.
+        return [], images
     return rules, images
 
 

@@ -25,10 +25,6 @@ def test_a_title_is_no_comment_in_code(before: str, heading: str) -> None:
     assert given_markdown(text.encode(), None, "a.md").fields["title"] == "Mill guide"
 
 
-def test_a_file_of_code_alone_has_no_title() -> None:
-    assert "title" not in given_markdown(b"```\n# not closed\nmill start\n", None, "a.md").fields
-
-
 def test_a_field_of_front_matter_that_is_no_yaml_is_read_as_it_stands_with_a_warning() -> None:
     matter = "title: Mill: who owns it\nauthor: @holm\ntags:\n\t- corn\n\t- rye\ndate: 2024-05-03\nlang:en"
     given = given_markdown(f"---\n{matter}\n---\nThe mill is old.\n".encode(), None, "a.md")
@@ -51,10 +47,6 @@ def test_front_matter_that_stays_text_is_told(matter: str) -> None:
     given = given_markdown(matter.encode(), None, "a.md")
     assert given.fields["text"] == matter
     assert [reason for reason, _ in given.unread] == ["bad_value"]
-
-
-def test_a_paragraph_between_two_rules_is_text() -> None:
-    assert given_markdown(b"---\nJust a line.\n---\nText.\n", None, "a.md").unread == []
 
 
 MDX = """import { Card } from '../card'

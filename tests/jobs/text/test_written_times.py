@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from quern.jobs.text.written_times import Undecided, written_time
+from quern.jobs.text.written_times import written_time
 
 DAY = datetime(2024, 5, 3, tzinfo=UTC)
 
@@ -45,15 +45,6 @@ def test_a_day_is_read_as_people_write_it(text: str) -> None:
 )
 def test_a_time_of_day_and_its_zone_are_read(text: str, hour: int, minute: int) -> None:
     assert written_time(text) == DAY.replace(hour=hour, minute=minute)
-
-
-def test_day_and_month_between_slashes_are_told_apart_by_a_number_over_twelve_or_by_who_knows() -> None:
-    assert written_time("25/05/2024") == written_time("05/25/2024") == datetime(2024, 5, 25, tzinfo=UTC)
-    for text in ("03/05/2024", "03-05-2024", "3/5/24", "24/05/03"):
-        assert written_time(text) == Undecided()
-    assert written_time("03/05/2024 10:00", day_first=True) == DAY.replace(hour=10)
-    assert written_time("05/03/2024", day_first=False) == DAY
-    assert written_time("03.05.2024", day_first=False) == DAY
 
 
 @pytest.mark.parametrize(
