@@ -13,7 +13,7 @@ import ipaddress
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -150,20 +150,22 @@ _CARD: Final = re.compile(
     r"(?<![\w.,/+-])(?:\d{12,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w/]|[.,-]\d)"
 )
 # Prefixes and lengths: ISO/IEC 7812 ranges as the issuers publish them.
+_RANGES: Final[Sequence[tuple[str, Collection[int]]]] = (
+    ("4", (13, 16, 19)),  # Visa
+    ("51-55 2221-2720", (16,)),  # Mastercard
+    ("34 37", (15,)),  # American Express
+    ("300-305 3095", (14,)),  # Diners Club
+    ("36 38-39", range(14, 20)),
+    ("6011 644-649 65", range(16, 20)),  # Discover
+    ("2131 1800", (15,)),  # JCB
+    ("3528-3589", range(16, 20)),
+    ("62 2200-2204", range(16, 20)),  # UnionPay, Mir
+    ("50 56-58 63 67", range(12, 20)),  # Maestro
+)
+# First and last prefix, and lengths.
 _ISSUERS: Final = [
     (prefix.partition("-")[0], prefix.rpartition("-")[2], lengths)
-    for prefixes, lengths in (
-        ("4", (13, 16, 19)),  # Visa
-        ("51-55 2221-2720", (16,)),  # Mastercard
-        ("34 37", (15,)),  # American Express
-        ("300-305 3095", (14,)),  # Diners Club
-        ("36 38-39", range(14, 20)),
-        ("6011 644-649 65", range(16, 20)),  # Discover
-        ("2131 1800", (15,)),  # JCB
-        ("3528-3589", range(16, 20)),
-        ("62 2200-2204", range(16, 20)),  # UnionPay, Mir
-        ("50 56-58 63 67", range(12, 20)),  # Maestro
-    )
+    for prefixes, lengths in _RANGES
     for prefix in prefixes.split()
 ]
 _DOUBLED: Final = str.maketrans("0123456789", "0246813579")
