@@ -240,7 +240,7 @@ class Clean(Job):
                 found = reader.ask(header, page["body"], limit)
             except ChildError:
                 if not found["text"]:
-                    raise  # Else what has a text layer is kept, and the scanned pages are told as without OCR.
+                    raise  # Else what has a text layer is kept, and the scanned pages are reported as without OCR.
         if page["content_type"] == PDF_TYPE and not found["text"]:
             pages = len(found["page_starts"])
             raise UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")

@@ -65,7 +65,7 @@ def _declared(body: bytes, charset: str | None) -> list[str]:
 
 
 def _wide(body: bytes) -> str | None:
-    """UTF-16 without a byte order mark, told by the NUL bytes of its ASCII markup."""
+    """UTF-16 without a byte order mark, recognised by the NUL bytes of its ASCII markup."""
     head = body[: _HEAD_BYTES // 2 * 2]
     even, odd = head[0::2].count(0), head[1::2].count(0)
     if max(even, odd) * 4 < len(head):
@@ -76,7 +76,7 @@ def _wide(body: bytes) -> str | None:
 def _share(text: str, codec: str) -> float:
     """Share of the characters above ASCII that ordinary text in `codec` is made of; 0 for too few to tell.
 
-    The CJK encodings share their bytes, so valid text proves little. Japanese is told by its kana. Each other
+    The CJK encodings share their bytes, so valid text proves little. Japanese is recognised by its kana. Each other
     standard has its common characters in one block of lead bytes, that of Korean being the narrowest.
     """
     foreign = [c for c in text if c > "\x7f" and not ("\u3000" <= c <= "\u303f" or "\uff01" <= c <= "\uff5e")]
@@ -131,7 +131,7 @@ def _as_utf8(body: bytes, charset: str | None) -> str | None:
         return None
 
 
-def _told_encoding(body: bytes, charset: str | None) -> str:
+def _guessed_encoding(body: bytes, charset: str | None) -> str:
     """The codec of a body that is not UTF-8 throughout, or that begins with a byte order mark."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
@@ -168,7 +168,7 @@ def decode_page(body: bytes, charset: str | None) -> str:
     text = _as_utf8(body, charset)
     if text is not None:
         return text
-    codec = _told_encoding(body, charset)
+    codec = _guessed_encoding(body, charset)
     return body.decode(codec, _errors_of(codec)).removeprefix("\ufeff")
 
 
@@ -254,7 +254,7 @@ class Utf8Lines(io.RawIOBase):
         self._some_utf8 |= any(valid and not line.isascii() for line, valid in lines)
         if not self.other:
             others = b"".join(line for line, valid in lines if line.isascii() or not valid)
-            self.other = "utf-8" if _as_utf8(others, None) is not None else _told_encoding(others, None)
+            self.other = "utf-8" if _as_utf8(others, None) is not None else _guessed_encoding(others, None)
         return b"".join(line if valid else self._decoded(line).encode("utf-8", "ignore") for line, valid in lines)
 
     def _decoded(self, line: bytes) -> str:

@@ -111,8 +111,8 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
         next(lines, "")
         lines.begin_row()
     first = next(lines, "")
-    if told := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
-        first, delimiter = "", told[1]
+    if stated := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
+        first, delimiter = "", stated[1]
     # Strict: else a quote that is not closed says nothing.
     every = chain([first] if first else [], lines)
     reader = csv.reader(every, strict=True, delimiter=delimiter, escapechar=dialect.escape)
@@ -151,7 +151,7 @@ def opened(
     escape: str | None = None,
     skip: int | None = None,
 ) -> tuple[TextIO, Dialect]:
-    """A file as text, for `delimited`, and how its cells are written, told by its first lines; no byte of it fails.
+    """A file as text, for `delimited`, and how its cells are written, by its first lines; no byte of it fails.
 
     The header is the first line with columns that fit, or else the first one; of what may set cells apart it is the
     usual, or what makes columns that fit, or else the most. `escape` (of quotes) and `skip` (lines before the header)

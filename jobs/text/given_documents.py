@@ -55,7 +55,7 @@ class Given:
 
 
 def given_document(said: object, names: Mapping[str, str] | None = None, day_first: bool | None = None) -> Given:
-    """The document of the fields `said`; a value that cannot be read is told, and kept as metadata.
+    """The document of the fields `said`; a value that cannot be read is in `unread`, and kept as metadata.
 
     Where the text is there and empty, the title stands for it. `names` are those of the columns by the names of
     fields, several joined by `+`; `day_first` tells whether the day is before the month in 03/05/2024.
@@ -263,7 +263,7 @@ def _since_1970(number: float | Decimal) -> str:
 
 
 def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[str, str]:
-    """What is told beside, as texts by their names; `metadata` that is an object itself is taken for its members."""
+    """Other fields as texts by their names; `metadata` that is an object itself is taken for its members."""
     kept: dict[str, str] = {}
     lost = 0
     entries: list[tuple[str, Any]] = []

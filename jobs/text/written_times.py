@@ -223,8 +223,8 @@ def _of_digits(line: str, day_first: bool | None, language: str | None) -> datet
     if m[2] == ".":
         return datetime(year, other, one)
     by_day, by_month = _calendar_day(year, other, one), _calendar_day(year, one, other)
-    if day_first is not None and (told := by_day if day_first else by_month):
-        return told
+    if day_first is not None and (day := by_day if day_first else by_month):
+        return day
     days = {day for day in (by_day, by_month) if day}
     if short and (days or one > 31):  # 24/05/03 may begin with its year.
         days |= {day for day in [_calendar_day(_year(m[1]), other, int(m[4]))] if day}

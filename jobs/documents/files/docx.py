@@ -1,6 +1,6 @@
 """Text and metadata of a DOCX file (ECMA-376), read from its XML; nothing is unpacked to disk.
 
-Elements are told by their local names, so that the transitional and the strict form of the standard are read alike.
+Elements are compared by local names: the transitional and the strict form of the standard are read alike.
 Deleted, moved and hidden text is left out; a text box and a footnote follow the paragraph that they belong to.
 """
 

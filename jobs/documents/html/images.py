@@ -82,7 +82,6 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             break
         left -= 1
         if (image := _image(element, main, base, captions)) is not None:
-            # An address is told once; under another address the same picture may be told again.
             # By what a picture is known that a page names twice, for lazy loading or in two sizes: its file, and its
             # text.
             path = urlsplit(image["url"]).path
