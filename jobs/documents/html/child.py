@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
-import gc
 import json
 import os
 import re
@@ -35,8 +34,6 @@ Answer = Callable[[Header, bytes], Header]
 _FRAME: Final = struct.Struct(">II")
 _CHUNK: Final = 1 << 20
 _START_SECONDS: Final = 120.0
-# Objects made since the last look for garbage, beyond those freed, at which the child looks again.
-_GARBAGE: Final = 100_000
 _PR_SET_PDEATHSIG: Final = 1
 # Shares of the memory allowance: above which a child is replaced after its answer, so that every page finds
 # nearly all of it; above which an error is taken for a failed allocation; above which even an answer is.
@@ -218,10 +215,6 @@ def serve(answer: Answer) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends by the signal, which tells the parent that no page caused it
-    # A page's elements make no cycles and go with their tree; to look for garbage among them, and among what was
-    # imported, over and over takes a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(_GARBAGE)
     memory = _Memory(int(sys.argv[-1]))
     _write(answers, {"ready": True})
     while head := questions.read(_FRAME.size):
