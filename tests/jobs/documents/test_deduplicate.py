@@ -138,16 +138,9 @@ DELIVERED = (
 )
 CHATS = [
     ("Time: 20260408_08:38\n" + DELIVERED, "Time: 20260412_08:11\n" + DELIVERED),
-    (DELIVERED + " until 3 May 2026", DELIVERED + " until 4 May 2026"),
-    (DELIVERED + " until Monday", DELIVERED + " until Friday"),
-    (DELIVERED, DELIVERED.replace("Alice:", "Bob:")),
     (
         "李华：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
         "王明：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-    ),
-    (
-        "5月3日上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-        "5月4日上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
     ),
 ]
 
