@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar, Final
@@ -63,35 +64,27 @@ def marked_drafts(drafts: Stage, repeated: Stage, settings: NormaliseSettings) -
     """The drafts with one more column, `repeated`: positions of the lines of each text that are boilerplate."""
     rows = pa.Table.from_batches(repeated.batches(), repeated.table.schema)
     sites = frozenset(rows["site"].unique().to_pylist())
-    column = Computed(_READS, _Boilerplate(rows["line"].to_numpy(), sites, settings).positions)
+    column = Computed(_READS, partial(_positions, rows["line"].to_numpy(), sites, settings))
     return View(drafts, (*drafts.table.schema.names, COLUMN), drafts.rows, {COLUMN: column})
 
 
-@dataclass(frozen=True)
-class _Boilerplate:
-    """What is boilerplate."""
-
-    common: Hashes  # Hashes of (site, line) of boilerplate, ascending.
-    sites: frozenset[int]  # Sites that have any.
-    settings: NormaliseSettings  # How long a line may be, and how much of a text.
-
-    def positions(self, batch: pa.RecordBatch) -> pa.Array:
-        """Positions of the lines of each text that are boilerplate."""
-        most = self.settings.repeated_characters
-        positions: list[list[int]] = []
-        for page, site, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
-            positions.append([])
-            if not _counts(page, site) or _hash(site) not in self.sites:
-                continue
-            lines = enumerate(text.split("\n"))
-            short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
-            hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
-            places = np.minimum(np.searchsorted(self.common, hashes), len(self.common) - 1)
-            hits = np.flatnonzero(self.common[places] == hashes).tolist()
-            # A site of copies repeats every line; what is most of a text is what the document is about.
-            if sum(len(short[i][1]) for i in hits) <= self.settings.repeated_of_text * len(text):
-                positions[-1] = [short[i][0] for i in hits]
-        return pa.array(positions, _LINES)
+def _positions(common: Hashes, sites: frozenset[int], settings: NormaliseSettings, batch: pa.RecordBatch) -> pa.Array:
+    """Positions of the lines of each text whose hashes are among `common`, which ascend; for `sites` that have any."""
+    most = settings.repeated_characters
+    positions: list[list[int]] = []
+    for page, site, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
+        positions.append([])
+        if not _counts(page, site) or _hash(site) not in sites:
+            continue
+        lines = enumerate(text.split("\n"))
+        short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
+        hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
+        places = np.minimum(np.searchsorted(common, hashes), len(common) - 1)
+        hits = np.flatnonzero(common[places] == hashes).tolist()
+        # A site of copies repeats every line; what is most of a text is what the document is about.
+        if sum(len(short[i][1]) for i in hits) <= settings.repeated_of_text * len(text):
+            positions[-1] = [short[i][0] for i in hits]
+    return pa.array(positions, _LINES)
 
 
 def _counts(page: str, site: str | None) -> bool:

@@ -38,19 +38,9 @@ _FILE_READER: Final = "quern.jobs.documents.files.extract"
 _SCAN_READER: Final = "quern.jobs.documents.files.scanned"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
-_LIBRARIES: Final = (
-    "trafilatura",
-    "justext",
-    "courlan",
-    "lxml",
-    "lxml_html_clean",
-    "htmldate",
-    "dateparser",
-    "python-dateutil",
-    "charset-normalizer",
-    "pypdfium2",
-    "markdown-it-py",
-    "py3langid",
+_LIBRARIES: Final = tuple(
+    "trafilatura justext courlan lxml lxml_html_clean htmldate dateparser python-dateutil charset-normalizer pypdfium2 "
+    "markdown-it-py py3langid".split()
 )
 
 # A character of Chinese, Japanese or Korean says what about four letters of an alphabet do.
@@ -91,7 +81,7 @@ def site_of(url: str) -> str | None:
 def _given(page: Row) -> Row:
     """The document that fields give. Its text stays as it is, save for control characters.
 
-    A date that cannot be read is left out; `identify` finds the language where none is given.
+    A date that cannot be read is left out.
     """
     try:
         strings = given_document(json.loads(page["body"])).fields
@@ -108,11 +98,7 @@ def _markdown(page: Row) -> Row:
 
 
 def _stated(strings: Mapping[str, Any]) -> Row:
-    """The document of fields as `given_document` reads them.
-
-    Raises:
-        UnfitError: Its id is too long.
-    """
+    """The document of fields as `given_document` reads them."""
     doc_id, text = strings["doc_id"], strings["text"]
     if len(doc_id) > MOST_ID_CHARACTERS:
         raise UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
@@ -141,10 +127,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
 
 
 def _archived_text(page: Row) -> Row:
-    """The document of a plain text, which states nothing else: of a file as it stands, of a page without gaps.
-
-    An archive makes plain texts of pages (a WARC `conversion`).
-    """
+    """The document of a text file as it stands, or without gaps of a page of which an archive holds the text (WET)."""
     text = decode_page(page["body"], page["charset"])
     text = printable(text) if is_text_file(page["url"]) else paragraphs(text)
     row = _at_address(page["url"], {"text": text})
@@ -226,7 +209,7 @@ class Clean(Job):
                     detail = f"kept, but {len(unread)} pages of the file have no text layer: {numbers}"
                     rejects.append(Reject(i, "pages_without_text", detail))
             except UnfitError as error:
-                rejects.append(Reject(i, error.reason, error.detail))
+                rejects.append(Reject(i, error.reason, str(error)))
             except ChildError as error:
                 rejects.append(Reject(i, error.reason, error.detail, error.transient))
         return outcome(DOCUMENTS, rows, parents, rejects)
@@ -245,12 +228,7 @@ class Clean(Job):
         return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
 
     def _of_file(self, page: Row) -> Row:
-        """The document of a PDF or DOCX file.
-
-        Raises:
-            ChildError: The file could not be read, or not within the limits.
-            UnfitError: It is a PDF file without text.
-        """
+        """The document of a PDF or DOCX file."""
         limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
         reader = child(_FILE_READER, self.settings.memory_per_page)
         header = {"content_type": page["content_type"], **limits}
@@ -262,7 +240,7 @@ class Clean(Job):
                 found = reader.ask(header, page["body"], limit)
             except ChildError:
                 if not found["text"]:
-                    raise  # Else what has a text layer is kept, and the scanned pages are told as without OCR.
+                    raise  # Else what has a text layer is kept, and the scanned pages are reported as without OCR.
         if page["content_type"] == PDF_TYPE and not found["text"]:
             pages = len(found["page_starts"])
             raise UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")
@@ -270,11 +248,7 @@ class Clean(Job):
         return _at_address(page["url"], found | times)
 
     def _extracted(self, page: Row) -> Row:
-        """The document of an HTML page.
-
-        Raises:
-            ChildError: The page could not be parsed within the limits.
-        """
+        """The document of an HTML page."""
         header = {"url": page["url"], "charset": page["charset"]}
         parser = child(PARSER, self.settings.memory_per_page)
         found = parser.ask(header, page["body"], self.settings.seconds_per_page)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.metadata import version as installed
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -21,7 +20,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
 from quern.jobs.pages.formats.files import is_text_file
-from quern.jobs.text.noise import Noise
+from quern.jobs.text.noise import without_noise
 from quern.jobs.text.personal_data import Span, counts, find, replace
 from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.quality import verdict
@@ -63,10 +62,6 @@ class Normalise(Job):
     def source(self, inputs: Mapping[str, Stage]) -> Source:
         """The drafts, with the lines marked that repeat over their sites."""
         return marked_drafts(inputs["drafts"], inputs["repeated_lines"], self.settings)
-
-    @cached_property
-    def _noise(self) -> Noise:
-        return Noise(self.settings.noise_phrases)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The documents of `batch` in their final form; those that fail a rule are rejected."""
@@ -113,7 +108,7 @@ class Normalise(Job):
             return text.strip("\n")
         lines: list[str] = []
         for line, plain in zip(text.split("\n"), plain_characters(text, noise=True).split("\n"), strict=True):
-            kept = self._noise.without(plain) if line.strip() else plain
+            kept = without_noise(plain, self.settings.noise_phrases) if line.strip() else plain
             # A line goes without what asks for a click, or whole where nothing else is in it.
             if kept.strip() or not line.strip():
                 lines.append(line if kept == plain else line[: places(line, plain)[len(kept)]])

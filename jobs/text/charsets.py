@@ -65,7 +65,7 @@ def _declared(body: bytes, charset: str | None) -> list[str]:
 
 
 def _wide(body: bytes) -> str | None:
-    """UTF-16 without a byte order mark, told by the NUL bytes of its ASCII markup."""
+    """UTF-16 without a byte order mark, recognised by the NUL bytes of its ASCII markup."""
     head = body[: _HEAD_BYTES // 2 * 2]
     even, odd = head[0::2].count(0), head[1::2].count(0)
     if max(even, odd) * 4 < len(head):
@@ -76,7 +76,7 @@ def _wide(body: bytes) -> str | None:
 def _share(text: str, codec: str) -> float:
     """Share of the characters above ASCII that ordinary text in `codec` is made of; 0 for too few to tell.
 
-    The CJK encodings share their bytes, so valid text proves little. Japanese is told by its kana. Each other
+    The CJK encodings share their bytes, so valid text proves little. Japanese is recognised by its kana. Each other
     standard has its common characters in one block of lead bytes, that of Korean being the narrowest.
     """
     foreign = [c for c in text if c > "\x7f" and not ("\u3000" <= c <= "\u303f" or "\uff01" <= c <= "\uff5e")]
@@ -119,11 +119,6 @@ def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("quern_windows_bytes", _windows_bytes)
 
 
-def page_encoding(body: bytes, charset: str | None) -> str:
-    """The codec that `body` is written in; `charset` is what its HTTP header declares."""
-    return "utf-8" if _as_utf8(body, charset) is not None else _told_encoding(body, charset)
-
-
 def _as_utf8(body: bytes, charset: str | None) -> str | None:
     """The text of a body without a byte order mark that is valid UTF-8, as most are; null for any other."""
     if body.startswith(tuple(mark for mark, _ in _BOMS)) or _wide(body):
@@ -136,7 +131,7 @@ def _as_utf8(body: bytes, charset: str | None) -> str | None:
         return None
 
 
-def _told_encoding(body: bytes, charset: str | None) -> str:
+def _guessed_encoding(body: bytes, charset: str | None) -> str:
     """The codec of a body that is not UTF-8 throughout, or that begins with a byte order mark."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
@@ -163,19 +158,7 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     return best.encoding if best is not None else "cp1252"
 
 
-def wide_encoding(body: bytes) -> str | None:
-    """UTF-16 or UTF-32, told by a byte order mark or by NUL bytes; null for anything else."""
-    marked = next((codec for mark, codec in _BOMS if body.startswith(mark)), None)
-    return _wide(body) if marked is None else marked if marked != "utf-8" else None
-
-
-def decode_mixed(line: bytes, codec: str) -> str:
-    """A line that is not UTF-8, in `codec`; one that mostly is, beside windows-1252, byte by byte."""
-    codec = "utf-8" if codec == "cp1252" and _stray_share(line) < 0.5 else codec
-    return line.decode(codec, errors_of(codec))
-
-
-def errors_of(codec: str) -> str:
+def _errors_of(codec: str) -> str:
     """The name of the error handler for bytes that are none of `codec`, by which no text fails."""
     return "quern_windows_bytes" if codec == "utf-8" else "replace"
 
@@ -185,8 +168,8 @@ def decode_page(body: bytes, charset: str | None) -> str:
     text = _as_utf8(body, charset)
     if text is not None:
         return text
-    codec = _told_encoding(body, charset)
-    return body.decode(codec, errors_of(codec)).removeprefix("\ufeff")
+    codec = _guessed_encoding(body, charset)
+    return body.decode(codec, _errors_of(codec)).removeprefix("\ufeff")
 
 
 def as_utf8(body: bytes, charset: str | None, replaced: Sequence[str]) -> bytes:
@@ -213,16 +196,15 @@ _LONGEST: Final = 1 << 20
 class Utf8Lines(io.RawIOBase):
     """The lines of a file as UTF-8; wrap it in `io.BufferedReader`. What was read before a fault is handed out.
 
-    Attributes:
-        mixed: Whether lines of other characters than ASCII are UTF-8, and others are not.
-        other: The codec of the lines that are not UTF-8; empty while there is none.
+    `other` is the codec of the lines that are not UTF-8; empty while there is none.
     """
 
     def __init__(self, source: io.BufferedReader) -> None:
         """Args: `source`, of which nothing was read yet."""
         self._source = source
-        wide = wide_encoding(source.peek(_BLOCK))
-        self._wide = codecs.getincrementaldecoder(wide)("replace") if wide else None
+        head = source.peek(_BLOCK)
+        wide = next((codec for mark, codec in _BOMS if head.startswith(mark)), None) or _wide(head)
+        self._wide = codecs.getincrementaldecoder(wide)("replace") if wide and wide != "utf-8" else None
         self._pending = self._ready = b""
         self._ended = False
         self._fault: OSError | ValueError | None = None
@@ -231,7 +213,7 @@ class Utf8Lines(io.RawIOBase):
 
     @property
     def mixed(self) -> bool:
-        """See the class."""
+        """Whether some lines with characters beyond ASCII are UTF-8, and others are not."""
         return self._some_utf8 and bool(self.other)
 
     def readable(self) -> bool:
@@ -239,11 +221,7 @@ class Utf8Lines(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill `buffer`; 0 at the end of the file.
-
-        Raises:
-            OSError, ValueError: What the source raises, after all before it was handed out.
-        """
+        """Fill `buffer`; 0 at the end. What the source raises is raised after all before it was handed out."""
         while len(self._ready) < len(buffer) and not self._ended and self._fault is None:
             try:
                 piece = self._source.read1(_BLOCK)
@@ -275,10 +253,14 @@ class Utf8Lines(io.RawIOBase):
         lines = [(line, _is_utf8(line)) for line in whole.splitlines(keepends=True)]
         self._some_utf8 |= any(valid and not line.isascii() for line, valid in lines)
         if not self.other:
-            self.other = page_encoding(b"".join(line for line, valid in lines if line.isascii() or not valid), None)
-        return b"".join(
-            line if valid else decode_mixed(line, self.other).encode("utf-8", "ignore") for line, valid in lines
-        )
+            others = b"".join(line for line, valid in lines if line.isascii() or not valid)
+            self.other = "utf-8" if _as_utf8(others, None) is not None else _guessed_encoding(others, None)
+        return b"".join(line if valid else self._decoded(line).encode("utf-8", "ignore") for line, valid in lines)
+
+    def _decoded(self, line: bytes) -> str:
+        """A line that is not UTF-8; one that mostly is, beside windows-1252, byte by byte."""
+        codec = "utf-8" if self.other == "cp1252" and _stray_share(line) < 0.5 else self.other
+        return line.decode(codec, _errors_of(codec))
 
 
 def _is_utf8(line: bytes) -> bool:

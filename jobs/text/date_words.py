@@ -14,14 +14,7 @@ _UNIT: Final = re.compile(r"(?P<year>\d{4})-(?:Q(?P<quarter>[1-4])|H(?P<half>[12
 
 
 def date_words(timex: str, first: date, last: date, *, chinese: bool = False) -> str:
-    """A date as it is told to a reader.
-
-    Args:
-        timex: Its TIMEX value.
-        first: The first day meant.
-        last: The last.
-        chinese: Tell it in Chinese.
-    """
+    """A date in English or Chinese words: by its TIMEX value, and the first and last day meant."""
     if first == last:
         return _day(first, chinese)
     if re.fullmatch(r"\d{4}-\d\d", timex):

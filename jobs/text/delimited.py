@@ -52,12 +52,7 @@ class Delimited:
 
 
 class _Lines:
-    """The lines of a file; of one row no more than `longest` characters are held in memory.
-
-    Attributes:
-        number: Lines read.
-        escaped: Whether the row has a backslash before a quote.
-    """
+    """The lines of a file, of which `number` were read; of one row at most `longest` characters are held in memory."""
 
     def __init__(self, file: TextIO, longest: int, escape: str | None) -> None:
         self._file, self._longest = file, longest
@@ -104,12 +99,9 @@ def _long_cells(longest: int | None) -> Iterator[None]:
 
 
 def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = None) -> Delimited:
-    """The table of `file`, opened with `newline=""`; a row that cannot be read is told, and the next one read.
+    """The table of `file`, opened with `newline=""`; a row that cannot be read has a fault, and the next one is read.
 
-    Args:
-        file: The text.
-        dialect: How its cells are written.
-        longest: Characters of a row; a quote that is not closed takes all that follows into its cell, up to them.
+    A row has at most `longest` characters: a quote that is not closed takes all that follows into its cell.
 
     Raises:
         csv.Error: The header cannot be read.
@@ -119,8 +111,8 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
         next(lines, "")
         lines.begin_row()
     first = next(lines, "")
-    if told := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
-        first, delimiter = "", told[1]
+    if stated := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
+        first, delimiter = "", stated[1]
     # Strict: else a quote that is not closed says nothing.
     every = chain([first] if first else [], lines)
     reader = csv.reader(every, strict=True, delimiter=delimiter, escapechar=dialect.escape)
@@ -159,17 +151,11 @@ def opened(
     escape: str | None = None,
     skip: int | None = None,
 ) -> tuple[TextIO, Dialect]:
-    """A file as text, for `delimited`, and how its cells are written, told by its first lines; no byte of it fails.
+    """A file as text, for `delimited`, and how its cells are written, by its first lines; no byte of it fails.
 
     The header is the first line with columns that fit, or else the first one; of what may set cells apart it is the
-    usual, or what makes columns that fit, or else the most.
-
-    Args:
-        lines: The file, of which nothing was read yet.
-        usual: What its ending promises to set cells apart.
-        fits: Whether a table can have these columns.
-        escape: What escapes quotes, where that is known.
-        skip: Lines before the header, where that is known.
+    usual, or what makes columns that fit, or else the most. `escape` (of quotes) and `skip` (lines before the header)
+    are given where they are known.
     """
     buffered = io.BufferedReader(lines, _SAMPLE)
     head = buffered.peek()

@@ -55,14 +55,10 @@ class Given:
 
 
 def given_document(said: object, names: Mapping[str, str] | None = None, day_first: bool | None = None) -> Given:
-    """The document of the fields `said`; a value that cannot be read is told, and kept as metadata.
+    """The document of the fields `said`; a value that cannot be read is in `unread`, and kept as metadata.
 
-    Where the text is there and empty, the title stands for it.
-
-    Args:
-        said: An object of JSON, or a row of a table.
-        names: What the fields are called there, by their names here; several, joined by `+`.
-        day_first: Whether the day is before the month in 03/05/2024.
+    Where the text is there and empty, the title stands for it. `names` are those of the columns by the names of
+    fields, several joined by `+`; `day_first` tells whether the day is before the month in 03/05/2024.
 
     Raises:
         UnfitDocumentError: It has no text, no id and no address to make one of, or is no object.
@@ -166,11 +162,7 @@ def _paragraphs(value: Any) -> Any:
 
 
 def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
-    """The text, or the title where that is there and empty.
-
-    Raises:
-        UnfitDocumentError: There is none, or it is no string.
-    """
+    """The text, or the title where the text is there and empty."""
     text = _joined(said, columns, _PARAGRAPH)
     there = any(column in said or value_of(said, column) is not None for column in columns)
     if there and title and (text is None or (isinstance(text, str) and not text.strip())):
@@ -191,11 +183,7 @@ def _missing(name: str, called: str, said: Mapping[str, Any]) -> str:
 
 
 def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) -> str:
-    """The id: as given, whole numbers too; else made of the address, as that of a page is.
-
-    Raises:
-        UnfitDocumentError: It has neither, or the id is none.
-    """
+    """The id: as given, whole numbers too; else made of the address, as that of a page is."""
     if _nothing(stated):
         if not url:
             raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))
@@ -257,10 +245,7 @@ def _time(value: object, day_first: bool | None, language: str | None) -> str | 
 
 
 def _since_1970(number: float | Decimal) -> str:
-    """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar.
-
-    Tables have days as numbers too, 20240501, which would be seconds of August 1970.
-    """
+    """A number of seconds or parts of them since 1970 as a time, or a day such as 20240501; else empty."""
     try:
         seconds = float(number)
         if seconds.is_integer():
@@ -278,7 +263,7 @@ def _since_1970(number: float | Decimal) -> str:
 
 
 def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[str, str]:
-    """What is told beside, as texts by their names; `metadata` that is an object itself is taken for its members."""
+    """Other fields as texts by their names; `metadata` that is an object itself is taken for its members."""
     kept: dict[str, str] = {}
     lost = 0
     entries: list[tuple[str, Any]] = []

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -56,16 +55,6 @@ _MDX: Final = re.compile(
 _FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
-@dataclass(frozen=True)
-class MarkdownText:
-    """A Markdown text without its front matter."""
-
-    text: str
-    # What the front matter states, by the names of fields of documents; what it says beside by its names.
-    stated: Mapping[str, Any] = field(default_factory=dict)
-    unread: Sequence[str] = ()  # What of it is no YAML, and what became of that.
-
-
 def silent_spans(text: str) -> Iterator[tuple[int, int]]:
     """What of an MDX text is none: statements, comments and tags outside of code."""
     for start, end in _outside_fences(text):
@@ -95,22 +84,15 @@ def without_mdx(text: str) -> str:
 
 
 def given_markdown(body: bytes, charset: str | None, doc_id: str, *, mdx: bool = False) -> Given:
-    """The document of a Markdown file, and what it states that cannot be read.
-
-    Args:
-        body: The file.
-        charset: Its encoding, where that is known.
-        doc_id: Its id, where it states none.
-        mdx: Whether it is MDX.
-    """
-    read = markdown_text(printable(decode_page(body, charset)), mdx=mdx)
-    said = {"doc_id": doc_id, **read.stated, "text": read.text}
+    """The document of a Markdown file, `doc_id` where it states no id, and what it states that cannot be read."""
+    text, stated, unread = _without_matter(printable(decode_page(body, charset)), mdx)
+    said = {"doc_id": doc_id, **stated, "text": text}
     try:
         given = given_document(said)
     except UnfitDocumentError as error:  # What it states as its id is none.
         given = given_document(said | {"doc_id": doc_id})
         given.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
-    given.unread.extend(("bad_value", detail) for detail in read.unread)
+    given.unread.extend(("bad_value", detail) for detail in unread)
     return given
 
 
@@ -128,8 +110,8 @@ def with_days_in_order(body: bytes, day_first: bool) -> bytes:
     return _TIME_LINE.sub(read, matter[0]) + body[matter.end() :]
 
 
-def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
-    """`text` without its front matter, and without what MDX adds; and what that and the first heading state."""
+def _without_matter(text: str, mdx: bool) -> tuple[str, dict[str, Any], list[str]]:
+    """`text` without front matter and MDX, what these and the first heading state, and what of it is no YAML."""
     stated: dict[str, Any] = {}
     unread: list[str] = []
     if found := _MATTER.match(text):
@@ -145,7 +127,7 @@ def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
         text = without_mdx(text).lstrip("\n")
     if "title" not in stated and (title := _title(text)):
         stated["title"] = title
-    return MarkdownText(text, stated, unread)
+    return text, stated, unread
 
 
 def _title(text: str) -> str | None:

@@ -7,6 +7,7 @@ symbols that a variation selector turns into emoji, and what joins them (flags, 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _PRESENTED: Final = (
@@ -17,7 +18,6 @@ _PRESENTED: Final = (
     "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f7f0\U0001f90c-\U0001f9ff\U0001fa70-\U0001faff"
 )
 _KEYCAP: Final = re.compile("([0-9#*])\ufe0f?\u20e3")
-# Private use holds the glyphs of icon fonts. Surrogates and C0/C1 controls are gone before.
 _SELECTED: Final = re.compile("[\u2000-\u3299\U0001f000-\U0001faff]\ufe0f")
 # Private use holds the glyphs of icon fonts. Surrogates and C0/C1 controls are gone before.
 _DROPPED: Final = re.compile(
@@ -58,24 +58,23 @@ _LEADS: Final = (
 _AROUND: Final = r"[\s\W_]{0,8}"
 
 
-class Noise:
-    """The lines and ends of lines that are left out: those listed here and those of the settings."""
+@lru_cache(maxsize=4)
+def _patterns(phrases: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Lines that are left out, and such ends of lines."""
+    asks = "|".join([*map(re.escape, phrases), *_ASKS])
+    lines = "|".join([asks, *_LINES])
+    end = rf"(?<=[.!?…。！？\"”’)）\]】])[ \t]*[\[(（【«»>→]*[ \t]*(?:{asks})[ \t]*[\])）】«»>→.…]*$"
+    line = rf"{_AROUND}(?:(?:{lines}){_AROUND}|{_LEADS})"
+    return re.compile(line, re.IGNORECASE), re.compile(end, re.IGNORECASE)
 
-    def __init__(self, more: tuple[str, ...] = ()) -> None:
-        own = [re.escape(phrase) for phrase in more]
-        asks = "|".join([*own, *_ASKS])
-        lines = "|".join([asks, *_LINES])
-        self._line = re.compile(rf"{_AROUND}(?:(?:{lines}){_AROUND}|{_LEADS})", re.IGNORECASE)
-        self._end = re.compile(
-            rf"(?<=[.!?…。！？\"”’)）\]】])[ \t]*[\[(（【«»>→]*[ \t]*(?:{asks})[ \t]*[\])）】«»>→.…]*$", re.IGNORECASE
-        )
 
-    def without(self, line: str) -> str:
-        """`line` without what asks for a click; empty where nothing else is there."""
-        if len(line) <= 180 and self._line.fullmatch(line):
-            return ""
-        cut = self._end.search(line, max(0, len(line) - 60))
-        return line[: cut.start()] if cut else line
+def without_noise(line: str, phrases: tuple[str, ...] = ()) -> str:
+    """`line` without what asks for a click, in words listed here or `phrases`; empty where nothing else is there."""
+    noise, end = _patterns(phrases)
+    if len(line) <= 180 and noise.fullmatch(line):
+        return ""
+    cut = end.search(line, max(0, len(line) - 60))
+    return line[: cut.start()] if cut else line
 
 
 def without_emoji(text: str) -> str:

@@ -13,7 +13,7 @@ import ipaddress
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -149,30 +149,25 @@ def handles(text: str) -> Iterator[Span]:
 _CARD: Final = re.compile(
     r"(?<![\w.,/+-])(?:\d{12,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w/]|[.,-]\d)"
 )
-# (first and last prefix, lengths): ISO/IEC 7812 ranges as the issuers publish them.
-_ISSUERS: Final = (
-    ("4", "4", (13, 16, 19)),  # Visa
-    ("51", "55", (16,)),  # Mastercard
-    ("2221", "2720", (16,)),
-    ("34", "34", (15,)),  # American Express
-    ("37", "37", (15,)),
-    ("300", "305", (14,)),  # Diners Club
-    ("3095", "3095", (14,)),
-    ("36", "36", tuple(range(14, 20))),
-    ("38", "39", tuple(range(14, 20))),
-    ("6011", "6011", (16, 17, 18, 19)),  # Discover
-    ("644", "649", (16, 17, 18, 19)),
-    ("65", "65", (16, 17, 18, 19)),
-    ("3528", "3589", (16, 17, 18, 19)),  # JCB
-    ("2131", "2131", (15,)),
-    ("1800", "1800", (15,)),
-    ("62", "62", (16, 17, 18, 19)),  # UnionPay
-    ("2200", "2204", (16, 17, 18, 19)),  # Mir
-    ("50", "50", tuple(range(12, 20))),  # Maestro
-    ("56", "58", tuple(range(12, 20))),
-    ("63", "63", tuple(range(12, 20))),
-    ("67", "67", tuple(range(12, 20))),
+# Prefixes and lengths: ISO/IEC 7812 ranges as the issuers publish them.
+_RANGES: Final[Sequence[tuple[str, Collection[int]]]] = (
+    ("4", (13, 16, 19)),  # Visa
+    ("51-55 2221-2720", (16,)),  # Mastercard
+    ("34 37", (15,)),  # American Express
+    ("300-305 3095", (14,)),  # Diners Club
+    ("36 38-39", range(14, 20)),
+    ("6011 644-649 65", range(16, 20)),  # Discover
+    ("2131 1800", (15,)),  # JCB
+    ("3528-3589", range(16, 20)),
+    ("62 2200-2204", range(16, 20)),  # UnionPay, Mir
+    ("50 56-58 63 67", range(12, 20)),  # Maestro
 )
+# First and last prefix, and lengths.
+_ISSUERS: Final = [
+    (prefix.partition("-")[0], prefix.rpartition("-")[2], lengths)
+    for prefixes, lengths in _RANGES
+    for prefix in prefixes.split()
+]
 _DOUBLED: Final = str.maketrans("0123456789", "0246813579")
 
 _IBAN: Final = re.compile(
@@ -180,28 +175,14 @@ _IBAN: Final = re.compile(
 )
 # Characters of an IBAN by country: SWIFT IBAN Registry (ISO 13616).
 _IBAN_LENGTHS: Final = {
-    country: length
-    for length, countries in {
-        15: "NO",
-        16: "BE",
-        18: "DK FO FI GL NL SD",
-        19: "MK SI",
-        20: "AT BA EE KZ LT LU XK MN",
-        21: "CH HR LI LV",
-        22: "BG BH CR DE GB GE IE ME RS VA",
-        23: "AE GI IL IQ OM TL SO",
-        24: "AD CZ ES MD PK RO SA SE SK TN VG",
-        25: "LY PT ST",
-        26: "IS TR",
-        27: "BI DJ FR GR IT MC MR SM",
-        28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
-        29: "BR EG PS QA UA",
-        30: "JO KW MU YE",
-        31: "MT SC",
-        32: "LC",
-        33: "RU",
-    }.items()
-    for country in countries.split()
+    word[:2]: int(word[2:])
+    for word in (
+        "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 "
+        "EE20 EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 "
+        "JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 "
+        "NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 "
+        "TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
+    ).split()
 }
 
 # Areas that were never given: Social Security Administration, POMS RM 10201.035.
@@ -215,7 +196,7 @@ _RESIDENT: Final = re.compile(r"(?<![A-Za-z0-9])[1-9]\d{16}[\dXx](?![A-Za-z0-9])
 _RESIDENT_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
-def luhn(digits: str) -> bool:
+def _luhn(digits: str) -> bool:
     """Whether `digits` pass the check of ISO/IEC 7812-1, annex B: every second digit from the right doubled."""
     return (sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 
@@ -225,7 +206,7 @@ def cards(text: str) -> Iterator[Span]:
     for match in _CARD.finditer(text):
         digits = match[0].replace(" ", "").replace("-", "")
         issued = any(low <= digits[: len(low)] <= high and len(digits) in lengths for low, high, lengths in _ISSUERS)
-        if issued and luhn(digits) and len(set(digits)) > 1:
+        if issued and _luhn(digits) and len(set(digits)) > 1:
             yield Span(match.start(), match.end(), "CREDIT_CARD")
 
 

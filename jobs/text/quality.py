@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +31,6 @@ _UNSPACED_LETTER: Final = re.compile(f"[{HAN}{KANA}{SOUTH_EAST_ASIAN}]")
 _MARKUP: Final = re.compile(r"^[ \t]*(```|~~~).{0,20000}?^[ \t]*\1|^[ \t]*#{1,6}(?=\s)", re.MULTILINE | re.DOTALL)
 
 Array = npt.NDArray[np.int64]
-
-
-class Verdict(NamedTuple):
-    """Why a text is left out."""
-
-    reason: str
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -76,15 +69,13 @@ class _Text:
         return np.fromiter(map(len, self.words), np.int64, len(self.words))
 
 
-def verdict(text: str, language: str | None, settings: QualitySettings) -> Verdict | None:
-    """The first rule that `text` fails; null where it passes all."""
+def verdict(text: str, language: str | None, settings: QualitySettings) -> tuple[str, str] | None:
+    """The reason code of the first rule that `text` fails, and what was found; null where it passes all."""
     if not settings.enabled:
         return None
     looked_at = _Text(text, language)
-    for fails, reason, detail in chain(_rules(looked_at, settings), _repetition(looked_at, settings)):
-        if fails:
-            return Verdict(reason, detail)
-    return None
+    rules = chain(_rules(looked_at, settings), _repetition(looked_at, settings))
+    return next(((reason, detail) for fails, reason, detail in rules if fails), None)
 
 
 def _rules(text: _Text, settings: QualitySettings) -> Iterator[tuple[bool, str, str]]:

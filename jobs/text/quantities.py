@@ -141,11 +141,7 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
     """The quantities of `text`, in order and disjoint; none of them is part of a date.
 
     A number that belongs to a name (`Hopper 3`) or an ordinal (`the 3rd`) is none, and neither is `one` where it
-    counts nothing, or in `not one`.
-
-    Args:
-        text: The text.
-        times: What `dates` gives of it, where that is known.
+    counts nothing, or in `not one`. `times` is what `dates` finds in the text, where that is known.
     """
     if _NEEDS.search(text) is None:
         return []

@@ -42,8 +42,7 @@ def _half(match: re.Match[str]) -> str:
 def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:
     """`text` with full-width letters, digits and marks (U+FF01 to U+FF5E) in their half-width form.
 
-    Between Chinese, Japanese or Korean characters `，！？：；` are that script's own punctuation: by the setting
-    `normalise.punctuation` they stay there (`outside_cjk`) or are mapped too (`all`, Xinyu's supplement C).
+    Between Chinese, Japanese or Korean characters `，！？：；` stay, but by `all` (Xinyu's supplement C).
     """
     if text.isascii() or _FULL.search(text) is None:
         return text

@@ -66,12 +66,7 @@ QUESTION_WEIGHT: Final = -0.95  # Of a line that is a question itself, in the sa
 def word_shares(
     asked: frozenset[str], chunks: Sequence[tuple[frozenset[str], Sequence[frozenset[str]]]]
 ) -> list[list[WordShares]]:
-    """The shares of each line of each chunk.
-
-    Args:
-        asked: Stems of the question's words.
-        chunks: Of each chunk the stems of its title and of each line.
-    """
+    """The shares of each line, by the stems of the question's words and those of each chunk's title and lines."""
     common = [[asked & words for words in lines] for _, lines in chunks]
     # What each word counts: more, the fewer lines have it; all together 1.
     every = [words for lines in common for words in lines]

@@ -13,7 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta, timezone
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Final
@@ -33,15 +33,8 @@ def folded(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word.casefold()) if not unicodedata.combining(c))
 
 
-def month_named(word: str, language: str | None = None) -> int | None:
-    """The month, 1 to 12, that `word` names; where languages disagree (listopad) that of `language`.
-
-    Null for no month, and where nothing decides between two.
-
-    Args:
-        word: As `folded`.
-        language: ISO 639-1 code, perhaps with a region.
-    """
+def _month_named(word: str, language: str | None) -> int | None:
+    """The month, 1 to 12, that a `folded` word names; where languages disagree (listopad) that of `language`."""
     if (english := _ENGLISH.get(word)) is not None:
         return english
     months, _ = _names()
@@ -52,8 +45,8 @@ def month_named(word: str, language: str | None = None) -> int | None:
     return next(iter(named.values())) if len(set(named.values())) == 1 else None
 
 
-def is_weekday(word: str) -> bool:
-    """Whether `word`, as `folded`, names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
+def _is_weekday(word: str) -> bool:
+    """Whether a `folded` word names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
     return (len(word) > 1 or not word.isascii()) and (word in _ENGLISH_DAYS or word in _names()[1])
 
 
@@ -76,7 +69,6 @@ def _names() -> tuple[Mapping[str, Mapping[str, int]], Collection[str]]:
     return months, weekdays
 
 
-MOST_CHARACTERS: Final = 100
 _REMEMBERED: Final = 1 << 14
 """Values whose reading is held: the days of forty years, some megabytes."""
 
@@ -128,29 +120,14 @@ class Undecided:
     """A day in digits that may be exchanged with its month: 03/05/2024."""
 
 
-@dataclass(frozen=True)
-class _Clock:
-    """A time of day; its zone counts from UTC."""
-
-    hour: int
-    minute: int = 0
-    second: int = 0
-    part: int = 0
-    zone: timezone = UTC
-
-
 def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
     """The time that `text` states, in its own offset; a day is midnight UTC, a time without a zone is read as UTC.
 
-    Null for what is no time, no day of the calendar, or outside of the years 1450 to 2199. Bounded: what has more than
-    a hundred characters is none.
-
-    Args:
-        text: The value, and nothing beside.
-        day_first: Whether the day is before the month in 03/05/2024.
-        language: Code of the language that a month's name is read in where languages disagree.
+    Null for what is no time, no day of the calendar, outside of the years 1450 to 2199, or of more than a hundred
+    characters. `day_first` tells whether the day is before the month in 03/05/2024; `language` reads a month's name
+    where languages disagree.
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > 100:
         return None
     return _remembered(text.strip(), day_first, language_tag(language))
 
@@ -159,12 +136,12 @@ def written_time(text: str, day_first: bool | None = None, language: str | None 
 def _remembered(text: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
     # Twelve and fourteen digits would be parts of seconds since 1970 too, of years long before there were such files.
     compact = _COMPACT.fullmatch(text)
-    if compact is None and (time := iso_time(text)):
-        return time
+    if compact is None and (stated := iso_time(text)):
+        return stated
     try:
         if compact:
             year, month, day, hour, minute, second = (int(part or 0) for part in compact.groups())
-            return _at(datetime(year, month, day), _Clock(hour, minute, second))
+            return _at(datetime(year, month, day), time(hour, minute, second, tzinfo=UTC))
         line = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
         line, clock = _without_clock(unicodedata.normalize("NFC", line))  # What casefold() took apart.
         found = _day(line, day_first, language or ("ko" if _HANGUL.search(text) else None))
@@ -175,31 +152,20 @@ def _remembered(text: str, day_first: bool | None, language: str | None) -> date
         return None
 
 
-def _at(day: datetime, clock: _Clock) -> datetime | None:
-    """The time of a day.
-
-    Raises:
-        ValueError, OverflowError: There is none.
-    """
-    time = day.replace(
-        hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.part, tzinfo=clock.zone
-    )
-    return time if time.year in YEARS else None
+def _at(day: datetime, clock: time) -> datetime | None:
+    at = datetime.combine(day, clock)
+    return at if at.year in YEARS else None
 
 
 # Marks of direction, which browsers write between the parts of a date.
 _MARKS: Final = dict.fromkeys((0x200E, 0x200F, 0x61C))
 
 
-def _without_clock(line: str) -> tuple[str, _Clock]:
-    """The line without its time of day, and that; midnight where it has none.
-
-    Raises:
-        ValueError: There is no such hour.
-    """
+def _without_clock(line: str) -> tuple[str, time]:
+    """The line without its time of day, and that; midnight where it has none."""
     found = _CLOCK.search(line) or _DOTTED_CLOCK.search(line)
     if found is None:
-        return line, _Clock(0)
+        return line, time(tzinfo=UTC)
     said = {name: value for name, value in found.groupdict().items() if value}
     hour = int(said["hour"])
     half = said.get("half") or said.get("whole") or ("a" if "early" in said else "p" if "late" in said else "")
@@ -211,12 +177,12 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
     # What looks like a zone may be the end of an event: `10:00-11:30`.
     if minus and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour:
         raise ValueError(f"two times of day: {found[0]}")
-    clock = _Clock(
+    clock = time(
         hour,
         int(said.get("minute") or said.get("dotted") or 0),
         int(said.get("second", 0)),
         int(said.get("part", "0")[:6].ljust(6, "0")),
-        _zone(said.get("offset"), said.get("zone")),
+        tzinfo=_zone(said.get("offset"), said.get("zone")),
     )
     before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
     return f"{before} {line[found.end() :]}".strip(" ,"), clock
@@ -232,18 +198,14 @@ def _zone(offset: str | None, name: str | None) -> timezone:
 
 
 def _day(line: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
-    """The day that a line without a time of day states.
-
-    Raises:
-        ValueError: The calendar has no such day.
-    """
+    """The day that a line without a time of day states."""
     if m := _CHARACTERS.fullmatch(line):
         return datetime(int(m[1]), int(m[2]), int(m[3]))
     if m := _NUMBERED.fullmatch(folded(line)):
         return datetime(int(m[3]), int(m[2]), int(m[1]))
     words = [folded(word) for word in _WORD.findall(line)]
     # Where `mar` is a weekday, it stands beside three numbers, and beside two where it is a month.
-    if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(is_weekday, words))):
+    if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(_is_weekday, words))):
         digits = re.sub(rf"{_A_WORD}\.?", "", line).strip(" ,()")
         return _of_digits(digits, day_first, language)
     return _of_words(line, language)
@@ -261,8 +223,8 @@ def _of_digits(line: str, day_first: bool | None, language: str | None) -> datet
     if m[2] == ".":
         return datetime(year, other, one)
     by_day, by_month = _calendar_day(year, other, one), _calendar_day(year, one, other)
-    if day_first is not None and (told := by_day if day_first else by_month):
-        return told
+    if day_first is not None and (day := by_day if day_first else by_month):
+        return day
     days = {day for day in (by_day, by_month) if day}
     if short and (days or one > 31):  # 24/05/03 may begin with its year.
         days |= {day for day in [_calendar_day(_year(m[1]), other, int(m[4]))] if day}
@@ -283,11 +245,7 @@ def _year(digits: str) -> int:
 
 
 def _of_words(line: str, language: str | None) -> datetime | None:
-    """The day of a line that names its month; null where it says anything else.
-
-    Raises:
-        ValueError: The calendar has no such day.
-    """
+    """The day of a line that names its month; null where it says anything else."""
     numbers: list[str] = []
     months: list[tuple[int, bool]] = []
     after_number = False
@@ -297,9 +255,9 @@ def _of_words(line: str, language: str | None) -> datetime | None:
         elif _WORD.match(token):
             word = folded(token)
             ending = after_number and word in _NUMBER_ENDINGS
-            if not ending and (month := month_named(word, language)):
-                months.append((month, is_weekday(word)))
-            elif not (ending or word in _BESIDE or token in _BESIDE or is_weekday(word)):
+            if not ending and (month := _month_named(word, language)):
+                months.append((month, _is_weekday(word)))
+            elif not (ending or word in _BESIDE or token in _BESIDE or _is_weekday(word)):
                 return None
         after_number = token.isdecimal()
     if len(months) > 1:  # `mar. 3 mai 2024`, a Tuesday, and `mar. 5 mar. 2024`, one of March.

@@ -1,6 +1,6 @@
 """Near duplicates: links between contents, clusters and keepers, by NumPy.
 
-Candidate pairs are the texts that share a band of their signatures, an LSH bucket (`PairRule`).
+Candidate pairs are the texts that share a band of their signatures, an LSH bucket (`bucket_pairs`).
 
 Takes about 250 bytes of memory a content with 20 bands, 100 bytes a document, and 24 a link and candidate pair; bands
 are sorted one after the other. Candidates and their shingles, 8 bytes each, lie in memory-mapped files of the work
@@ -41,53 +41,37 @@ DUPLICATES = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class PairRule:
-    """Which members of a bucket are compared.
+def bucket_pairs(keys: Positions, settings: DeduplicateSettings) -> tuple[Positions, Positions]:
+    """(earlier, later) positions of the pairs of all buckets that are compared.
 
-    A bucket is sorted by its members' next band, so that texts that share two bands stand side by side. All pairs are
-    taken among its first `whole` members; each later one is paired with the `near` members before it and with
-    `representatives` of the first ones. A bucket of m members so gives at most whole²/2 + m · (near + representatives)
-    pairs, not m²/2. A later member that is similar to none of those is found only through another of its bands, where
-    the order differs. What is a pair depends on the bucket's members alone, not on how the buckets are parted.
+    A bucket's members stand side by side in `keys`, sorted by their next band, so that texts which share two bands are
+    neighbours. All pairs are taken among its first `bucket` members; each later one is paired with the `neighbours`
+    members before it and with `representatives` of the first ones, spread evenly. A bucket of m members so gives at
+    most bucket²/2 + m · (neighbours + representatives) pairs, not m²/2. A later member that is similar to none of those
+    is found only through another of its bands, where the order differs.
     """
-
-    whole: int  # Members that are all compared with one another.
-    near: int  # Members before a later one that it is compared with.
-    representatives: int  # Of the first `whole` members those that every later one is compared with.
-
-    @classmethod
-    def of(cls, settings: DeduplicateSettings) -> PairRule:
-        """The rule that the settings give."""
-        whole = settings.bucket
-        return cls(whole, min(settings.neighbours, whole - 1), min(settings.representatives, whole))
-
-    def ranks(self) -> list[int]:
-        """Ranks of the representatives, spread evenly over the first members."""
-        return [n * self.whole // self.representatives for n in range(self.representatives)]
-
-    def pairs(self, keys: Positions) -> tuple[Positions, Positions]:
-        """(earlier, later) positions of the pairs of all buckets, whose members stand side by side in `keys`."""
-        rows = np.arange(len(keys))
-        # For each row of `keys` the first of the run of equal rows that it stands in, shape (rows,).
-        first = np.ones(len(keys), dtype=np.bool_)
-        first[1:] = keys[1:] != keys[:-1]
-        heads = np.maximum.accumulate(np.where(first, rows, 0))
-        ranks = rows - heads
-        none = np.empty(0, dtype=np.int64)
-        earlier, later = [none], [none]
-        for distance in range(1, self.whole):
-            reach = rows - distance >= heads
-            at = np.flatnonzero(reach & (ranks < self.whole) if distance > self.near else reach)
-            if not at.size and distance > self.near:
-                break
-            earlier.append(at - distance)
-            later.append(at)
-        for rank in self.ranks():
-            at = np.flatnonzero((ranks >= self.whole) & (ranks - rank > self.near))
-            earlier.append(heads[at] + rank)
-            later.append(at)
-        return np.concatenate(earlier), np.concatenate(later)
+    whole, near = settings.bucket, min(settings.neighbours, settings.bucket - 1)
+    rows = np.arange(len(keys))
+    # For each row of `keys` the first of the run of equal rows that it stands in, shape (rows,).
+    first = np.ones(len(keys), dtype=np.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    heads = np.maximum.accumulate(np.where(first, rows, 0))
+    ranks = rows - heads
+    none = np.empty(0, dtype=np.int64)
+    earlier, later = [none], [none]
+    for distance in range(1, whole):
+        reach = rows - distance >= heads
+        at = np.flatnonzero(reach & (ranks < whole) if distance > near else reach)
+        if not at.size and distance > near:
+            break
+        earlier.append(at - distance)
+        later.append(at)
+    representatives = min(settings.representatives, whole)
+    for rank in (n * whole // representatives for n in range(representatives)):
+        at = np.flatnonzero((ranks >= whole) & (ranks - rank > near))
+        earlier.append(heads[at] + rank)
+        later.append(at)
+    return np.concatenate(earlier), np.concatenate(later)
 
 
 def find_duplicates(night: Night) -> pa.RecordBatch:
@@ -206,7 +190,7 @@ def _links(contents: _Contents, night: Night) -> _Links:
         old = _Links.read(night.before / "links", contents)
     size = len(contents.keys)
     changed = (contents.before != contents.now) & ~contents.short
-    key, code, seen = _candidates(contents, changed, PairRule.of(night.settings))
+    key, code, seen = _candidates(contents, changed, night.settings)
     known, first = np.unique(old.a * size + old.b, return_index=True)
     wanted = np.setdiff1d(np.unique(code), np.union1d(seen, known), assume_unique=True)
     verified, similarity = _verify(wanted, contents, night)
@@ -224,7 +208,9 @@ def _links(contents: _Contents, night: Night) -> _Links:
     )
 
 
-def _candidates(contents: _Contents, changed: Flags, rule: PairRule) -> tuple[Positions, Positions, Positions]:
+def _candidates(
+    contents: _Contents, changed: Flags, settings: DeduplicateSettings
+) -> tuple[Positions, Positions, Positions]:
     """(bucket, pair) of tonight's candidates in buckets that changed, and the pairs that were candidates last night.
 
     A pair (a, b) of positions is the number a · contents + b with a < b.
@@ -242,7 +228,7 @@ def _candidates(contents: _Contents, changed: Flags, rule: PairRule) -> tuple[Po
         rows = rows[np.lexsort((rows, following[rows], own[rows]))]
         for present, found in ((contents.now, now), (contents.before, before)):
             members = rows[present[rows]]
-            earlier, later = rule.pairs(own[members])
+            earlier, later = bucket_pairs(own[members], settings)
             one, other = members[earlier], members[later]
             codes = np.minimum(one, other) * size + np.maximum(one, other)
             found.append(codes if found is now else np.unique(codes))

@@ -41,7 +41,6 @@ Bands = npt.NDArray[np.int64]
 _SPACELESS = CJK + SOUTH_EAST_ASIAN
 _WORD = re.compile(r"\w+")
 TOKEN = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
-_MOST_WORDS = 1 << 20
 _BLOCK = 1024
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
@@ -61,18 +60,9 @@ SIGNATURES = Table(
 )
 
 
-class _WordHashes(dict[str, int]):
-    """64-bit BLAKE2b of words; forgets all of them when it holds a million, about 150 MB."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_WORDS:
-            self.clear()
-        found = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-        self[word] = found
-        return found
-
-
-_HASHES = _WordHashes()
+@lru_cache(maxsize=1 << 19)  # About 100 MB.
+def _word_hash(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def tokens(text: str) -> list[str]:
@@ -91,7 +81,7 @@ def shingles(text: str, size: int) -> Hashes:
     runs = len(found) - size + 1
     if runs < 1:
         return np.empty(0, dtype=np.uint64)
-    words = np.fromiter(map(_HASHES.__getitem__, found), np.uint64, len(found))
+    words = np.fromiter(map(_word_hash, found), np.uint64, len(found))
     hashes = words[:runs].copy()
     for nth in range(1, size):
         hashes *= np.uint64(_GOLDEN)

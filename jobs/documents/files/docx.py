@@ -1,6 +1,6 @@
 """Text and metadata of a DOCX file (ECMA-376), read from its XML; nothing is unpacked to disk.
 
-Elements are told by their local names, so that the transitional and the strict form of the standard are read alike.
+Elements are compared by local names: the transitional and the strict form of the standard are read alike.
 Deleted, moved and hidden text is left out; a text box and a footnote follow the paragraph that they belong to.
 """
 
@@ -43,11 +43,7 @@ Piece = tuple[str, str]  # How a text is set, such as `superscript`, and the tex
 
 
 def read_docx(body: bytes) -> Header:
-    """Text, title, author and times of a DOCX file.
-
-    Raises:
-        UnfitError: It is encrypted, damaged, a bomb, or declares entities.
-    """
+    """Text, title, author and times of a DOCX file; UnfitError if it is encrypted, damaged, a bomb, or has entities."""
     if body.startswith(_OLE):
         raise UnfitError("encrypted", "the file asks for a password, or is of a Word older than DOCX")
     try:

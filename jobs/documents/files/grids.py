@@ -62,9 +62,7 @@ class Grid:
     ) -> list[list[list[Word]]]:
         """The words of each cell by rows. A cell over several rows is in each; one over several columns is the first.
 
-        Args:
-            words: Those inside.
-            split: What takes a row apart that has the lines of several, without rules between them.
+        `split` takes a row apart that has the lines of several, without rules between them.
         """
         height, width = len(self._ys) - 1, len(self._xs) - 1
         owner: dict[tuple[int, int], tuple[int, int]] = {}  # For each slot the first of the cell that it belongs to.

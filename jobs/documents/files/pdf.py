@@ -62,11 +62,7 @@ def read_pdf(
 ) -> Header:
     """Text (empty without a text layer), title, author, times and page starts of a PDF file.
 
-    Args:
-        body: The file.
-        most_pages: More are refused.
-        most_characters: So are more of these.
-        recognise: Reads a page of images without text (OCR).
+    `recognise` reads a page of images without text (OCR).
 
     Raises:
         UnfitError: It is encrypted, damaged or too long.
@@ -119,7 +115,7 @@ def _page(document: pypdfium2.PdfDocument, number: int, recognise: Callable[[Any
             text.close()
         directions = Counter(direction for direction, word in words for _ in word.text)
         main = directions.most_common(1)[0][0] if directions else 0
-        rules, images = _drawn(page.raw, main)
+        rules, images = _drawn(page, main)
         if images and not words and recognise is not None:
             return recognise(page)
         left, bottom, right, top = box
@@ -206,48 +202,31 @@ def _lines_beside(words: list[tuple[int, Word]]) -> list[str]:
     return lines
 
 
-def _drawn(page: Any, direction: int) -> tuple[list[Rule], bool]:
+def _drawn(page: pypdfium2.PdfPage, direction: int) -> tuple[list[Rule], bool]:
     """The level and upright lines of a page, and whether it has images."""
     rules: list[Rule] = []
     images = False
-    all_objects = _objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, pypdfium2.PdfMatrix())
-    for nth, (one, matrix) in enumerate(all_objects):
-        kind = pdfium.FPDFPageObj_GetType(one)
-        images = images or kind == pdfium.FPDF_PAGEOBJ_IMAGE
-        if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
-            return [], images
-        if kind == pdfium.FPDF_PAGEOBJ_PATH:
-            rules += _rules(one, matrix, direction)
+    try:
+        for nth, one in enumerate(page.get_objects(max_depth=1 + _DEEPEST_FORM)):
+            images = images or one.type == pdfium.FPDF_PAGEOBJ_IMAGE
+            if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
+                return [], images
+            if one.type == pdfium.FPDF_PAGEOBJ_PATH:
+                rules += _rules(one, direction)
+    except pypdfium2.PdfiumError:  # An object is damaged; the text is not.
+        return [], images
     return rules, images
 
 
-def _objects(
-    holder: Any, count: Any, get: Any, around: pypdfium2.PdfMatrix, depth: int = 0
-) -> Iterator[tuple[Any, pypdfium2.PdfMatrix]]:
-    """The objects of a page or form, and of the forms in it, each with the matrix of what it is in."""
-    for n in range(count(holder)):
-        one = get(holder, n)
-        if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST_FORM:
-            inner = _matrix(one, around)
-            yield from _objects(one, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject, inner, depth + 1)
-        else:
-            yield one, around
-
-
-def _matrix(one: Any, around: pypdfium2.PdfMatrix) -> pypdfium2.PdfMatrix:
-    """The matrix of an object within that of what it is in (ISO 32000-1, section 8.3.4)."""
-    raw = pdfium.FS_MATRIX()
-    pdfium.FPDFPageObj_GetMatrix(one, raw)
-    return pypdfium2.PdfMatrix.from_raw(raw).multiply(around)
-
-
-def _rules(path: Any, around: pypdfium2.PdfMatrix, direction: int) -> Iterator[Rule]:
+def _rules(path: pypdfium2.PdfObject, direction: int) -> Iterator[Rule]:
     """The level and upright lines of a path that is painted."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
     if not fill.value and not stroke.value:
         return
-    matrix = _matrix(path, around)
+    matrix, form = path.get_matrix(), path.container
+    while form is not None:
+        matrix, form = matrix.multiply(form.get_matrix()), form.container
     last: tuple[float, float] | None = None
     begun: tuple[float, float] | None = None
     edges: list[tuple[tuple[float, float], tuple[float, float]]] = []

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
-import gc
 import json
 import os
 import re
@@ -27,14 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from quern.schemas.errors import RejectError
+
 Header = dict[str, Any]
 Answer = Callable[[Header, bytes], Header]
 
 _FRAME: Final = struct.Struct(">II")
 _CHUNK: Final = 1 << 20
 _START_SECONDS: Final = 120.0
-# Objects made since the last look for garbage, beyond those freed, at which the child looks again.
-_GARBAGE: Final = 100_000
 _PR_SET_PDEATHSIG: Final = 1
 # Shares of the memory allowance: above which a child is replaced after its answer, so that every page finds
 # nearly all of it; above which an error is taken for a failed allocation; above which even an answer is.
@@ -58,12 +57,8 @@ class ChildError(Exception):
     transient: bool = False  # Whether another try may succeed.
 
 
-class UnfitError(Exception):
-    """A page or file that makes no document, with the code and the detail of its reject."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
+class UnfitError(RejectError):
+    """A page or file that makes no document."""
 
 
 def _frame(header: Mapping[str, object], body: bytes = b"") -> bytes:
@@ -80,11 +75,7 @@ class Child:
         self._running: subprocess.Popen[bytes] | None = None
 
     def ask(self, header: Mapping[str, object], body: bytes, seconds: float) -> Header:
-        """The child's answer.
-
-        Raises:
-            ChildError: No answer within `seconds`, out of memory, a crash, or a failure the child reports.
-        """
+        """The child's answer; ChildError if there is none in time, for want of memory, or after a crash."""
         running = self._started()
         deadline = time.monotonic() + seconds
         try:
@@ -224,10 +215,6 @@ def serve(answer: Answer) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends by the signal, which tells the parent that no page caused it
-    # A page's elements make no cycles and go with their tree; to look for garbage among them, and among what was
-    # imported, over and over takes a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(_GARBAGE)
     memory = _Memory(int(sys.argv[-1]))
     _write(answers, {"ready": True})
     while head := questions.read(_FRAME.size):
@@ -242,7 +229,7 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
     except MemoryError:
         return dict(_OUT_OF_MEMORY)
     except UnfitError as fault:
-        return {"failed": fault.reason, "detail": fault.detail}
+        return {"failed": fault.reason, "detail": str(fault)}
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a parser raises becomes a reject
         # libxml2 says `unknown error` where an allocation failed.
         if memory.share() > _SUSPECT:

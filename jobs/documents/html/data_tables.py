@@ -26,11 +26,7 @@ _MOST_ELEMENTS: Final = 50
 
 
 def write_tables(tree: HtmlElement) -> list[HtmlElement]:
-    """Fill spans, join rows of headers, and write lists in cells as text.
-
-    Returns:
-        Elements that are to be unwrapped.
-    """
+    """Fill spans, join rows of headers, and write lists in cells as text; returns elements to be unwrapped."""
     copies = _MOST_COPIES
     unwrapped: list[HtmlElement] = []
     for table in list(tree.iter("table")):

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urljoin
 
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.carried import carried_bodies, carriers
@@ -25,7 +26,7 @@ from quern.jobs.documents.html.metadata import add_from_text, read_metadata
 from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
 from quern.jobs.documents.html.stated import body_scripts, stated_bodies
-from quern.jobs.documents.html.texts import Holders, letters, text_of
+from quern.jobs.documents.html.texts import letters, text_of
 from quern.jobs.text.language import language_of
 from quern.jobs.text.noise import without_joiners
 
@@ -39,7 +40,9 @@ _TAB: Final = "\u3164"
 _KEPT: Final = str.maketrans({" ": _SPACE, "\t": _TAB, "\xa0": _SPACE})
 _FREED: Final = str.maketrans({_SPACE: " ", _TAB: "\t"})
 _RUN: Final = re.compile(r"^[ \xa0]+|[ \t\xa0]{2,}|\t")
-_NUMBERS: Final = Holders("class[contains(., 'lineno') or contains(., 'line-number') or contains(., 'linenumber')]")
+_NUMBERS: Final = XPath(
+    "descendant::*[contains(@class, 'lineno') or contains(@class, 'line-number') or contains(@class, 'linenumber')]"
+)
 
 
 def keep_spaces(tree: HtmlElement) -> bool:
@@ -97,11 +100,7 @@ def _read(markup: str, base: str) -> str:
 
 
 def extract_page(body: bytes, url: str, charset: str | None) -> Header:
-    """Main text and metadata of a page; times as ISO 8601 in the offsets that are stated.
-
-    Raises:
-        PageError: The body is no HTML.
-    """
+    """Main text and metadata of a page, times as ISO 8601 in the stated offsets; PageError if it is no HTML."""
     tree = parse_page(body, charset)
     write_notation(tree)
     found = read_metadata(tree, url)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.texts import Holders, absolute, text_of
+from quern.jobs.documents.html.texts import absolute, text_of
 from quern.jobs.text.plain_text import one_line
 
 Image = dict[str, Any]
@@ -19,7 +19,8 @@ Image = dict[str, Any]
 # Images of a page that are kept, and that are looked at: thousands are a map of tiles, or made to cost time.
 _MOST: Final = 50
 _MOST_READ: Final = 1_000
-_CALLED_MAIN: Final = Holders("role[. = 'main']", "itemprop[. = 'articleBody']")
+# Elements that are called the page's main part by their tag or an attribute.
+_MAINS: Final = XPath("descendant::*[self::article or self::main or @role = 'main' or @itemprop = 'articleBody']")
 _LENGTH: Final = XPath("string-length()")
 _MOST_MAINS: Final = 200
 _OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
@@ -60,12 +61,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     """
     if next(tree.iter("img"), None) is None:
         return []
-    # Elements that are called the page's main part by their tag or an attribute, in the order of the document.
-    mains, named = list(tree.iterdescendants("article", "main")), _CALLED_MAIN(tree)
-    if mains and named:
-        some = {*mains, *named}
-        mains = [element for element in tree.iter() if element in some]
-    mains = (mains or named)[:_MOST_MAINS]
+    mains = _MAINS(tree)[:_MOST_MAINS]
     main = max(mains, key=_LENGTH) if len(mains) > 1 else next(iter(mains), tree)
     if next(main.iter("img"), None) is None:
         return []
@@ -86,7 +82,6 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             break
         left -= 1
         if (image := _image(element, main, base, captions)) is not None:
-            # An address is told once; under another address the same picture may be told again.
             # By what a picture is known that a page names twice, for lazy loading or in two sizes: its file, and its
             # text.
             path = urlsplit(image["url"]).path

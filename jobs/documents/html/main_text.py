@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from copy import copy
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from lxml import etree
 from lxml.etree import XPath
 from lxml.html import HtmlElement
-from trafilatura import bare_extraction, utils, xpaths
+from trafilatura import bare_extraction, utils
 
 from quern.jobs.documents.html.markup import link_texts
 from quern.jobs.documents.html.stated import StatedBody
@@ -30,31 +27,6 @@ _WITH_AMPERSAND: Final = XPath("descendant::text()[contains(., '&')]")
 _JOINERS: Final = ("\u200c", "\u200d")
 _printable: Final = utils.return_printables_and_spaces
 vars(utils)["return_printables_and_spaces"] = lambda c: c if c in _JOINERS else _printable(c)
-
-
-def _remembered(xpath: XPath) -> Callable[[HtmlElement], list[HtmlElement]]:
-    """A pattern of trafilatura's that tells elements by tag and attributes, evaluated once for equal ones.
-
-    `re:test` calls Python through the XPath engine for every element, which takes a quarter of a page's time.
-    """
-    names = frozenset(re.findall(r"@([\w-]+)", xpath.path))
-    tags = re.findall(r"self::(\w+)", xpath.path) or ["*"]
-
-    @lru_cache(maxsize=4096)
-    def matches(tag: str, attributes: tuple[tuple[str, str], ...]) -> bool:
-        parent = etree.Element("body")
-        etree.SubElement(parent, tag, dict(attributes))
-        return bool(xpath(parent))
-
-    def matching(tree: HtmlElement) -> list[HtmlElement]:
-        known = ((e, tuple(a for a in e.items() if a[0] in names)) for e in tree.iterdescendants(*tags))
-        return [e for e, attributes in known if attributes and matches(e.tag, attributes)]
-
-    return matching
-
-
-for _patterns in (xpaths.OVERALL_DISCARD_XPATH, xpaths.TEASER_DISCARD_XPATH, xpaths.DISCARD_IMAGE_ELEMENTS):
-    _patterns[:] = [_remembered(x) if isinstance(x, XPath) else x for x in _patterns]
 
 
 def main_text(tree: HtmlElement, base: str) -> str:
@@ -127,13 +99,10 @@ def _running(text: str) -> int:
 
 
 def fuller(text: str, bodies: Sequence[StatedBody], names: Set[str], failed: int = _FAILED) -> str:
-    """`text`, or what a page states as its article, where that has twice the prose: scripts would show it.
+    """`text`, or one of the `bodies`, the longest first, that has twice the prose: scripts would show it.
 
-    Args:
-        text: The main text that the page shows.
-        bodies: Texts that it states or carries, the longest first.
-        names: Its title and headings, as `letters`.
-        failed: Characters of prose below which the longest is taken though nothing shows that it is the page's.
+    A body is the page's if it has a line of the text, or if its headline is among `names` (title and headings, as
+    `letters`). Where the text has less prose than `failed` characters, the longest body is taken in any case.
     """
     running = _running(text)
     much = [body for body in bodies if _running(body.text) > 2 * running]

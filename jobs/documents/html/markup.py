@@ -178,7 +178,7 @@ def link_texts(tree: HtmlElement) -> set[str]:
 def is_menu(text: str, links: set[str]) -> bool:
     """Whether nine tenths of a text are lines made of links, of five or more, and no other line is a sentence."""
     lines = [line.removeprefix("- ") for line in text.split("\n")]
-    # An article is told by its first sentence, before any search.
+    # The first sentence shows that it is an article, before any search.
     if any(line not in links and is_sentence(line) for line in lines):
         return False
     longest_first = sorted((link for link in links if len(link) > 1), key=len, reverse=True)

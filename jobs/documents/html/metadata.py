@@ -22,7 +22,7 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.dates import LONGEST_LINE, parts_of, stated_time, url_date, written_date
 from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
-from quern.jobs.documents.html.texts import Holders, absolute, is_prose, is_sentence, letters, line_of, text_of
+from quern.jobs.documents.html.texts import absolute, is_prose, is_sentence, letters, line_of, text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -50,10 +50,11 @@ _META_PUBLISHED: Final = tuple(
 )
 _OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
 _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
-_DATED: Final = Holders(
-    "class[contains(., 'date') or contains(., 'publish') or (contains(., 'time') and not(contains(., 'timeline')))]"
+_DATED: Final = XPath(
+    "descendant::*[contains(@class, 'date') or contains(@class, 'publish')"
+    " or (contains(@class, 'time') and not(contains(@class, 'timeline')))]"
 )
-_STATING: Final = Holders("datetime")
+_STATING: Final = XPath("descendant::*[@datetime]")
 _MOST_LOOKED_AT: Final = 50
 _YEARS: Final = XPath(
     "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
@@ -61,7 +62,7 @@ _YEARS: Final = XPath(
 )
 _NO_PROSE: Final = ("script", "style", "title", "noscript", "template")
 _UPDATED: Final = re.compile(r"updat|modif|edited|revis|aktualis|mis à jour|actualiz|更新|修改|수정", re.I)
-_SIGNED: Final = Holders("rel[. = 'author']", "class[contains(., 'uthor') or contains(., 'yline')]")
+_SIGNED: Final = XPath("descendant::*[@rel = 'author' or contains(@class, 'uthor') or contains(@class, 'yline')]")
 _SIGNING: Final = frozenset({"a", "span", "div", "p", "address", "li", "strong"})
 _BYLINE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?=$|\s)", re.I)
 _BY: Final = re.compile(
@@ -79,11 +80,8 @@ _SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
 def read_metadata(tree: HtmlElement, url: str) -> Found:
     """What the tree and the address say of a page: all fields but those that the main text decides.
 
-    A page that names only the day of its last change was published by then, and gets that day.
-
-    Returns:
-        `canonical`, `title`, `author`, `published_at`, `modified_at`, `site_name`, each null where nothing states
-        it, and `metadata_from`, a list of {field, by}.
+    A page that names only the day of its last change was published by then, and gets that day. Null is what nothing
+    states; `metadata_from` is a list of {field, by}.
     """
     mark_times(tree)
     stated = read_stated(tree)

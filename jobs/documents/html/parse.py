@@ -9,7 +9,7 @@ from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
 from quern.jobs.documents.html.markup import unlinked, unwrap
-from quern.jobs.documents.html.texts import Holders, is_prose, is_sentence, line_of, text_of
+from quern.jobs.documents.html.texts import is_prose, is_sentence, line_of, text_of
 from quern.jobs.text.charsets import as_utf8
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
@@ -21,7 +21,7 @@ _NO_TEXT: Final = (
 )
 # Elements of these that hold main text were not closed.
 _NEVER_AROUND: Final = ("nav", "footer", "dialog", "button", "select", "svg", "object", "audio", "video", "map")
-_UNSHOWN: Final = Holders("hidden[. != 'until-found']")
+_UNSHOWN: Final = etree.XPath("descendant::*[@hidden != 'until-found']")
 _CONTROLLED: Final = etree.XPath("descendant::*/@aria-controls")
 # Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
 _MAIN_BOX: Final = 0.4
@@ -63,11 +63,7 @@ def _held(reference: re.Match[bytes]) -> bytes:
 
 
 def parse_page(body: bytes, charset: str | None) -> HtmlElement:
-    """The root, an `html` element, of a page; `charset` is what its HTTP header declares.
-
-    Raises:
-        PageError: The body is no HTML.
-    """
+    """The `html` element of a page, whose HTTP header declares `charset`; PageError if it is no HTML."""
     # As UTF-8 without lone surrogates, control characters and what stops the parser.
     markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final
 
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from quern.jobs.documents.html.texts import Holders, text_of
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import paragraphs
 
 Thing = dict[str, Any]
@@ -28,7 +29,7 @@ _MOST_PROPERTIES: Final = 2_000
 _MOST_OF_A_NAME: Final = 20
 _LONGEST: Final = 500
 _PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublished", "dateCreated", "dateModified"})
-_ITEMPROPS: Final = Holders("itemprop")
+_ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BODY: Final = "articleBody"

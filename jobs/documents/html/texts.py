@@ -1,4 +1,4 @@
-"""Texts of elements, whether they read as prose, elements found by their attributes, and addresses of links."""
+"""Texts of elements, whether they read as prose, and addresses of links."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 # The end of a sentence, sought in so many last characters: a search from every word on takes seconds for a long text.
@@ -14,8 +13,6 @@ _SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\
 _END_LENGTH: Final = 20
 _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
-# An address that needs no parser to be known as absolute and well formed.
-_PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/[^\s\[\]#]*$")
 
 
 def text_of(element: HtmlElement) -> str:
@@ -57,38 +54,9 @@ def is_sentence(text: str, long: int | None = None) -> bool:
 
 def absolute(base: str, link: str) -> str | None:
     """`link` as an absolute http(s) address; null where it is none."""
-    link = link.strip()
-    if _PLAIN.match(link):
-        return link
-    if link.startswith("/") and "/." not in link:
-        scheme, _, rest = base.partition("://")
-        url = f"{scheme}:{link}" if link.startswith("//") else f"{scheme}://{rest.partition('/')[0]}{link}"
-        if _PLAIN.match(url):
-            return url
     try:
-        url = urljoin(base, link)
+        url = urljoin(base, link.strip())
         parts = urlsplit(url)
     except ValueError:
         return None
     return url if parts.scheme in ("http", "https") and parts.hostname else None
-
-
-class Holders:
-    """The elements that hold attributes, in half of the time of a predicate over all elements.
-
-    The attributes are sought, and each is asked for its element: `descendant::*/@hidden/..` would say the same, but
-    compares each element with all before it.
-    """
-
-    def __init__(self, *attributes: str) -> None:
-        """Args: `attributes` of descendants, as XPath writes them behind `@`, each maybe with a predicate."""
-        self._paths = [XPath(f"descendant::*/@{attribute}") for attribute in attributes]
-
-    def __call__(self, tree: HtmlElement) -> list[HtmlElement]:
-        """Descendants of an element that hold one of the attributes, each once, in the order of the document."""
-        found = [[value.getparent() for value in path(tree)] for path in self._paths]
-        some = [elements for elements in found if elements]
-        if len(some) < 2:
-            return some[0] if some else []
-        holders = {element for elements in some for element in elements}
-        return [element for element in tree.iter() if element in holders]

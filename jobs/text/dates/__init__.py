@@ -1,10 +1,7 @@
 """Times that English and Chinese texts name, resolved to days.
 
-Written out rather than taken from a library, for none is right alone. Recognizers-Text has the widest grammar but takes
-ten milliseconds a sentence, reads each month and weekday as a time twice (past and future) and says which is meant of
-none; dateparser's search takes some milliseconds a sentence, finds dates in `may march` and `2000`, misses `the third
-quarter` and reads 4月20日 as a day of July; jionlp knows Chinese only and needs the span given. Ours decides for what
-was, unless the text speaks of what is to come, and tells what it cannot resolve (`When.flaw`).
+Times are of the past unless the text speaks of what is to come; `When.flaw` says what cannot be resolved. Libraries
+are slower and less right: dateparser's search finds dates in `may march` and misses `the third quarter`.
 """
 
 from __future__ import annotations
@@ -41,11 +38,8 @@ def dates(text: str, default: date | None = None, order: Order | None = None) ->
     `default`, usually the day of publication: the nearest such day, but of the past unless the text speaks of what is
     to come; for a weekday the last one. Years alone count from 1000 to 2199 where nothing is counted by them.
 
-    Args:
-        text: A sentence or more; what it said before decides `three days later` and `that year`.
-        default: The day of the text.
-        order: In which order it writes day and month in digits (see `order_of`). Without one, 4/5/2016 is read month
-            first and told as ambiguous, unless another date of the text decides.
+    What a text said before decides `three days later` and `that year`. Without an `order` (see `order_of`), 4/5/2016 is
+    read month first and marked as ambiguous, unless another date of the text decides.
     """
     plain = text.translate(_PLAIN)
     if isinstance(default, datetime):

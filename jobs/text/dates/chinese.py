@@ -123,11 +123,7 @@ def chinese_times(text: str, setting: Setting) -> list[When]:
 
 
 class _Chinese:
-    """The times of one text.
-
-    Attributes:
-        anchor: The time to a day, month or year that the text has named last.
-    """
+    """The times of one text; `anchor` is the time to a day, month or year that it has named last."""
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text, setting

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final, TypeVar
 
+from dateutil.easter import easter
+
 from quern.jobs.text.dates import calendar
 from quern.jobs.text.dates.calendar import Part, Reading, Setting, a_day, nth_weekday
 from quern.jobs.text.numbers import ORDINALS, english_value
@@ -152,23 +154,11 @@ def holiday(words: str, year: int) -> date:
     if name in _FIXED:
         return date(year, *_FIXED[name])
     if name in _BY_EASTER:
-        return easter(year) + timedelta(_BY_EASTER[name])
+        sunday: date = easter(year)
+        return sunday + timedelta(_BY_EASTER[name])
     month, weekday, n, beside = _NTH[name]
     first, end = date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
     return nth_weekday(first, end - timedelta(1), weekday, n) + timedelta(beside)
-
-
-def easter(year: int) -> date:
-    """Easter Sunday of the western churches (the anonymous Gregorian algorithm, Meeus 1991, ch. 8)."""
-    a, b, c = year % 19, year // 100, year % 100
-    d, e = divmod(b, 4)
-    g = (8 * b + 13) // 25
-    h = (19 * a + b - d - g + 15) % 30
-    i, k = divmod(c, 4)
-    el = (32 + 2 * e + 2 * i - h - k) % 7
-    m = (a + 11 * h + 19 * el) // 433
-    month = (h + el - 7 * m + 90) // 25
-    return date(year, month, (h + el - 7 * m + 33 * month + 19) % 32)
 
 
 _PREPOSITION: Final = (
@@ -209,13 +199,7 @@ BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 class Rules:
-    """The rules, over one text.
-
-    Attributes:
-        text: The text.
-        setting: What its times are read against.
-        anchor: The time to a day, month or year that it has named last.
-    """
+    """The rules, over one text; `anchor` is the time to a day, month or year that it has named last."""
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text, setting

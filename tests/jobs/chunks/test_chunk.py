@@ -86,18 +86,10 @@ def test_each_chunk_of_a_long_table_has_its_header():
     assert all("stones owner" in row["terms"] for row in rows)
 
 
-def test_a_short_document_is_one_chunk():
-    assert spans("  Alice met Bob.\n") == [(2, 16, 4)]
-
-
 def test_a_paragraph_is_a_better_end_than_a_line_and_a_line_than_a_sentence():
     assert chunks("a b c d e.\n\nf g. h\ni j k l m n o", 12)[0] == "a b c d e."
     assert chunks("a b c d e f\ng h. i j k l m n o p", 12)[0] == "a b c d e f"
     assert chunks("a b c d e f g. h i j k l m n o", 12)[0] == "a b c d e f g."
-
-
-def test_a_title_or_an_initial_ends_no_sentence():
-    assert chunks("a b c d e f. g h Mr. Smith j k l m n o p q", 12)[0] == "a b c d e f."
 
 
 def test_the_next_chunk_begins_at_a_sentence_within_the_overlap():
@@ -191,11 +183,6 @@ def test_words_are_cut_from_the_form_that_is_searched_and_the_text_is_quoted():
     rows = job.apply(documents("第三次测定用了四十二天。", title="第二篇")).rows.to_pylist()
     assert rows[0]["text"] == "第三次测定用了四十二天。"
     assert rows[0]["terms"] == search_terms("第2篇", "第3次测定用了42天。")
-
-
-def test_a_batch_without_chunks_is_an_empty_table():
-    job = Chunk(ChunkSettings())
-    assert validate(job.apply(documents(" ", "\x00")).rows, job.makes).num_rows == 0
 
 
 def test_settings_and_tokenizer_make_the_fingerprint():

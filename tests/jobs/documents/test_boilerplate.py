@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from quern.indexes.stages import Stage
@@ -67,11 +66,3 @@ def test_a_line_that_is_no_boilerplate_stays(drafts: list[dict[str, Any]], stage
 def test_a_line_counts_once_in_a_document(staged: Staged, run: Run) -> None:
     drafts = [draft(n, f"{BODY.format(n=n)} {BODY.format(n=n + 50)}\n" + f"{FOOT}\n" * 2 * (n == 0)) for n in range(6)]
     assert not any(found(marked(staged(DOCUMENTS, drafts), NormaliseSettings(repeated_share=0.1), run)))
-
-
-def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
-    view = marked(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
-    (batch,) = view.batches(["doc_id", COLUMN])
-    assert batch.schema.names == ["doc_id", COLUMN]
-    assert batch.schema.field(COLUMN).type == pa.list_(pa.int32())
-    assert next(view.batches()).schema.names == [*DOCUMENTS.schema.names, COLUMN]

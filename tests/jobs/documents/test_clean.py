@@ -20,11 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.core.contract import Outcome
-from quern.jobs.documents.clean import Clean, normalise_url
+from quern.jobs.documents.clean import Clean
 from quern.jobs.documents.html.child import Child, ChildError
 from quern.jobs.text.charsets import decode_page
-from quern.jobs.text.language import identify
-from quern.jobs.text.plain_text import paragraphs, parse_time
+from quern.jobs.text.language import language_of
+from quern.jobs.text.plain_text import paragraphs
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
@@ -111,11 +111,6 @@ def test_edit_links_of_sections_are_left_out() -> None:
     assert lines[-4:] == [STORY[0], STORY[1], "What happened", STORY[2]]
 
 
-def test_a_short_page_with_a_form_keeps_its_text() -> None:
-    asking = f"<div><h2>Write to us</h2><p>{STORY[0]}</p><form><input type=email></form></div>"
-    assert STORY[0] in document(f"<html><body>{asking}</body></html>")["text"]
-
-
 @given(st.text())
 def test_paragraphs_are_stable_and_hold_no_control_characters(text: str) -> None:
     once = paragraphs(text)
@@ -153,25 +148,9 @@ def test_metadata_is_read_from_linked_data_and_meta() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "time"),
-    [
-        ("2024-03-05", datetime(2024, 3, 5, tzinfo=UTC)),
-        ("2024-03-05T10:00:00Z", datetime(2024, 3, 5, 10, tzinfo=UTC)),
-        ("2024-03-05T10:00:00-05:00", datetime(2024, 3, 5, 15, tzinfo=UTC)),
-        ("Tue, 05 Mar 2024 10:00:00 +0100", datetime(2024, 3, 5, 9, tzinfo=UTC)),
-        ("0001-01-01T00:00:00+14:00", None),
-        ("yesterday", None),
-        (None, None),
-    ],
-)
-def test_times_are_read_as_utc(stated: str | None, time: datetime | None) -> None:
-    assert parse_time(stated) == time
-
-
-@pytest.mark.parametrize(
     ("url", "canonical", "expected"),
     [
-        (URL, "https://news.example/ferry?utm_source=x&a=1#top", "https://news.example/ferry?a=1"),
+        (URL, "HTTP://News.example:80/ferry?utm_source=x&a=1#top", "http://news.example/ferry?a=1"),
         (URL, "/ferry", "https://www.news.example/ferry"),
         (URL, "https://other.example/ferry", URL),
         (URL, "https://www.news.example/", URL),
@@ -185,26 +164,6 @@ def test_a_canonical_address_counts_on_its_own_host(url: str, canonical: str, ex
     assert found["doc_id"] == text_digest(expected)[:20]
     assert found["page_url"] == url
     assert found["site"] == (None if expected.startswith("file:") else "news.example")
-
-
-def test_addresses_are_normalised() -> None:
-    assert normalise_url("HTTP://News.Example:80/a?utm_source=x&b=1#c") == "http://news.example/a?b=1"
-    assert normalise_url("https://news.example:8443") == "https://news.example:8443/"
-    assert normalise_url("https://[bad") == "https://[bad"
-
-
-def test_images_are_absolute_have_captions_and_no_data() -> None:
-    images = (
-        "<figure><img data-src='/fog.jpg' src='data:image/gif;base64,xx' alt='Fog'>"
-        "<figcaption>The fog bank</figcaption></figure>"
-        "<img src='//cdn.example/a.png' width=640 height='480px'><img src='/pixel.gif' width=1 height=1>"
-        "<img src='javascript:x'>"
-    )
-    found = document(page(*STORY, images).replace("<nav>", "<nav><img src='/logo.png'>"))["images"]
-    assert [(i["url"], i["alt"], i["caption"], i["width"], i["height"], i["before"]) for i in found] == [
-        ("https://www.news.example/fog.jpg", "Fog", "The fog bank", None, None, STORY[-1]),
-        ("https://cdn.example/a.png", None, None, 640, 480, STORY[-1]),
-    ]
 
 
 # ---- language and encoding -------------------------------------------------------------------------------
@@ -221,7 +180,7 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
     ],
 )
 def test_the_text_decides_its_language(text: str, declared: str | None, language: str | None) -> None:
-    assert identify(text, declared) == language
+    assert language_of(text, declared)[0] == language
 
 
 RUSSIAN = "Паром на остров был остановлен во вторник после столкновения в густом тумане у входа в гавань. " * 3
@@ -238,15 +197,9 @@ FRENCH = (
     [
         (FRENCH, "utf-8", "iso-8859-1"),
         (FRENCH, "cp1252", "utf-8"),
-        (FRENCH, "cp1252", "iso-8859-1"),
-        (FRENCH, "cp1252", None),
-        (FRENCH, "utf-16", None),
         (FRENCH, "utf-16-le", None),
         (FRENCH, "utf-8-sig", "windows-1251"),
         (CHINESE, "gb18030", "iso-8859-1"),
-        (CHINESE, "gb18030", "utf-8"),
-        (CHINESE, "gb18030", "gb2312"),
-        (CHINESE, "gb18030", None),
         ("渡輪在大霧中發生碰撞後於週二停航，十四名乘客受傷，其中兩人骨折。", "big5", "iso-8859-1"),
         (JAPANESE, "shift_jis", "shift_jis"),
         (JAPANESE, "euc_jp", "utf-8"),
@@ -299,11 +252,7 @@ def test_a_given_document_keeps_its_id_text_and_metadata() -> None:
 def test_a_short_given_document_is_kept_and_an_empty_one_is_not() -> None:
     assert given_document(doc_id="a", text="Yes.").rows.num_rows == 1
     assert rejected(given_document(doc_id="a", text=" \n ")) == [(0, "no_text")]
-
-
-@pytest.mark.parametrize("doc_id", ["", " ", "x" * 201, "a\x00b", "a\nb"])
-def test_a_bad_document_id_is_rejected(doc_id: str) -> None:
-    assert rejected(given_document(doc_id=doc_id, text="text")) == [(0, "bad_doc_id")]
+    assert rejected(given_document(doc_id="x" * 201, text="Yes.")) == [(0, "bad_doc_id")]
 
 
 # ---- rejects and limits ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from quern.jobs.text.markdown import given_markdown, markdown_text, without_mdx
+from quern.jobs.text.markdown import given_markdown, without_mdx
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,8 @@ from quern.jobs.text.markdown import given_markdown, markdown_text, without_mdx
     ],
 )
 def test_a_title_is_no_comment_in_code(before: str, heading: str) -> None:
-    assert markdown_text(f"{before}{heading}\nThe mill has 3 doors.\n").stated == {"title": "Mill guide"}
-
-
-def test_a_file_of_code_alone_has_no_title() -> None:
-    assert markdown_text("```\n# not closed\nmill start\n").stated == {}
+    text = f"{before}{heading}\nThe mill has 3 doors.\n"
+    assert given_markdown(text.encode(), None, "a.md").fields["title"] == "Mill guide"
 
 
 def test_a_field_of_front_matter_that_is_no_yaml_is_read_as_it_stands_with_a_warning() -> None:
@@ -50,10 +47,6 @@ def test_front_matter_that_stays_text_is_told(matter: str) -> None:
     given = given_markdown(matter.encode(), None, "a.md")
     assert given.fields["text"] == matter
     assert [reason for reason, _ in given.unread] == ["bad_value"]
-
-
-def test_a_paragraph_between_two_rules_is_text() -> None:
-    assert given_markdown(b"---\nJust a line.\n---\nText.\n", None, "a.md").unread == []
 
 
 MDX = """import { Card } from '../card'
@@ -82,9 +75,9 @@ import x from 'y'
 
 
 def test_statements_and_tags_of_mdx_are_no_text_and_code_is() -> None:
-    read = markdown_text(MDX, mdx=True)
-    assert read.stated == {"title": "Mill guide"}
-    assert [line for line in read.text.split("\n") if line] == [
+    fields = given_markdown(MDX.encode(), None, "a.mdx", mdx=True).fields
+    assert fields["title"] == "Mill guide"
+    assert [line for line in fields["text"].split("\n") if line] == [
         "# Mill guide",
         "Oil the *axle* in May.",
         "export the list by hand, with `<Card />` in it. See <https://mill.example>.",

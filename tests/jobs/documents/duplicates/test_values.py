@@ -14,6 +14,7 @@ DIFFERENT = {
     "decimals": ("It weighs 1.5 kg.", "It weighs 15 kg."),
     "code": ("Model ABCDE is sold out.", "Model ABCDF is sold out."),
     "date": ("Given at the quay on 3 May 2024.", "Given at the quay on 3 June 2024."),
+    "weekday": ("The lamp is dark until Monday.", "The lamp is dark until Friday."),
     "field": ("Colour: red", "Colour: blue"),
     "cell": ("Kettle | red | new", "Kettle | blue | new"),
     "field that is empty": ("Name: ____ of the guild", "Name: Anna Berg of the guild"),

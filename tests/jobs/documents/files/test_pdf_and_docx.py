@@ -25,7 +25,6 @@ from quern.jobs.documents.files.docx import read_docx
 from quern.jobs.documents.files.pdf import read_pdf
 from quern.jobs.pages.formats.files import DOCX_TYPE, PDF_TYPE
 from quern.schemas.contract.validate import validate
-from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, PAGES
 from tests.benchmarks.files import cells_right, generated_file, read_file, words_in_order
@@ -164,21 +163,6 @@ def test_a_page_that_is_set_sideways_is_read() -> None:
     assert text_of(pdf(draw)) == "The timetable is printed across the page, so that the paper has to be turned."
 
 
-def test_what_is_beside_the_page_is_not_read() -> None:
-    assert text_of(pdf(lines("Seen by readers."), lambda c: c.drawString(-500, 700, "hidden"))) == "Seen by readers."
-
-
-def test_the_largest_letters_are_the_title_where_none_is_stated() -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.setTitle("untitled")
-        canvas.setFont("Helvetica-Bold", 20)
-        canvas.drawString(60, 740, "The new pier")
-        canvas.setFont("Helvetica", 11)
-        lines("It was opened in May by the council.", "Its planks are of oak.")(canvas)
-
-    assert read_pdf(pdf(draw), 10, 1000)["title"] == "The new pier"
-
-
 def test_word_text_keeps_its_meaning() -> None:
     def fill(document: Any) -> None:
         price = document.add_paragraph("The hall has 40 m")
@@ -283,12 +267,6 @@ def test_scanned_pages_are_read_where_that_is_asked_for() -> None:
     assert (row["text"], row["page_starts"], rejects) == (f"{typed}\n{pictured}", [0, 44], [])
     rows, ((code, _),) = clean(pdf(image), PDF_TYPE, ocr=True)
     assert (rows, code) == ([], "no_text_layer")
-
-
-def test_reading_scans_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quern.schemas.extras.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"clean\.ocr needs RapidOCR, .*\.\[ocr\]"):
-        Clean(CleanSettings(ocr=True)).configuration()
 
 
 # ---- hostile files ---------------------------------------------------------------------------------------

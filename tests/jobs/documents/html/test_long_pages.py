@@ -8,7 +8,6 @@ from collections.abc import Callable
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.images import article_images
 from quern.jobs.documents.html.parse import drop_unread, parse_page
-from quern.jobs.documents.html.texts import Holders
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -47,11 +46,3 @@ def test_very_many_main_parts_of_a_page_with_an_image_are_found_at_once() -> Non
     assert seconds(lambda: article_images(tree, "https://page.example/")) < 3
     shown = parse_page(f"<html><body>{page[-150:]}{parts[:5000]}".encode(), "utf-8")
     assert [image["url"] for image in article_images(shown, "https://page.example/")] == ["https://page.example/a.png"]
-
-
-def test_very_many_holders_of_attributes_are_found_at_once() -> None:
-    element = "<p hidden class='date' style='display: none'>x</p>"
-    tree = parse_page(f"<html><body>{element * 60_000}</body></html>".encode(), "utf-8")
-    holders = Holders("hidden", "class[contains(., 'date')]", "style")
-    assert seconds(lambda: holders(tree)) < 3
-    assert len(holders(tree)) == 60_000

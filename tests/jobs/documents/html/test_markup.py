@@ -48,24 +48,20 @@ def lines(markup: str) -> list[str]:
         ("Made by Marl<a href='#n4'><sup>4</sup></a> alone.", "Made by Marl alone."),
         ("Total profit<sup>*</sup> of the year.", "Total profit of the year."),
         (
-            "So <math><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mrow><mn>2</mn><mi>A</mi></mrow></mfrac></math> holds.",
-            "So p = F/(2A) holds.",
+            "So <math><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mrow><mn>2</mn><msup><mi>A</mi><mn>3</mn></msup></mrow>"
+            "</mfrac></math> holds.",
+            "So p=F/(2A^3) holds.",
         ),
         (
-            "So <span><span><math alttext='a^2'><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
+            "So <span><span><math><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
             "'application/x-tex'>a^{2}</annotation></semantics></math></span>"
             "<span aria-hidden='true'>a2</span></span>.",
-            "So a^2.",
+            "So a^{2}.",
         ),
     ],
 )
 def test_a_line_says_what_its_markup_says(markup: str, text: str) -> None:
     assert lines(f"<p>{markup}</p>") == [text]
-
-
-def test_a_title_is_written_as_its_text_is() -> None:
-    page = "<html><head><title></title></head><body><h1>CO<sub>2</sub> at 10<sup>3</sup> hPa</h1></body></html>"
-    assert extract_page(page.encode(), "https://kiln.example/co2", "utf-8")["title"] == "CO2 at 10^3 hPa"
 
 
 def test_a_deletion_that_was_not_closed_keeps_the_page() -> None:
@@ -167,11 +163,6 @@ CODE = ["def haul(rope):", "    while rope:", "        rope.pop()", "\treturn No
 )
 def test_code_keeps_its_indentation(markup: str) -> None:
     assert lines(markup) == CODE
-
-
-def test_spaces_of_prose_are_single_whatever_the_source_has() -> None:
-    found = lines("<p>  Oil the\n   rope,  and  wait until it is dry before it is rolled up. </p>")
-    assert found == ["Oil the rope, and wait until it is dry before it is rolled up."]
 
 
 @pytest.mark.parametrize("word", ["می\u200cخواهم", "ക്\u200dഷ", "क्\u200dष", "ক্\u200cষ"])

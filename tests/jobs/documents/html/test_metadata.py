@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.documents.html.dates import url_date, written_date
+from quern.jobs.documents.html.dates import written_date
 from quern.jobs.documents.html.extract import extract_page
-from quern.jobs.documents.html.images import pixels
 from quern.jobs.documents.html.metadata import SOURCES, read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
 
@@ -196,22 +195,6 @@ def test_a_date_that_the_text_tells_of_is_not_the_pages(body: str, day: datetime
 
 
 @pytest.mark.parametrize(
-    ("path", "day"),
-    [
-        ("/2024/03/05/ferry", DAY),
-        ("/news/2024-3-5-ferry.html", DAY),
-        ("/2024/mar/05/ferry", DAY),
-        ("/20240305/ferry", DAY),
-        ("/2024/02/31/ferry", None),
-        ("/1234567/20240", None),
-        ("/2024/03/ferry", None),
-    ],
-)
-def test_an_address_holds_a_day(path: str, day: datetime | None) -> None:
-    assert url_date(f"https://a.example{path}") == day
-
-
-@pytest.mark.parametrize(
     ("text", "day"),
     [
         ("Published: 5 March 2024 | Reference: PA/230/57", DAY),
@@ -230,17 +213,6 @@ def test_a_line_names_a_day_or_none_never_todays(text: str, day: datetime | None
 def test_any_stated_date_is_read_or_left_out(text: str) -> None:
     found = read(linked(datePublished=text), f"<p class=date>{text}</p>", url=f"https://a.example/{text}")
     assert found["published_at"] is None or 1450 <= found["published_at"].year < 2200
-
-
-@pytest.mark.parametrize(
-    ("stated", "size"),
-    [
-        *(("640", 640), (" 640px ", 640), ("640.5", 640)),
-        *((stated, None) for stated in ("100%", "40em", "0", "999999", "-1", "", None)),
-    ],
-)
-def test_a_size_in_pixels_is_read_and_others_are_left_out(stated: str | None, size: int | None) -> None:
-    assert pixels(stated) == size
 
 
 def test_language_and_byline_come_from_the_text_where_nothing_else_states_them() -> None:
@@ -269,8 +241,3 @@ def test_control_characters_and_stray_surrogates_do_not_reach_the_tree() -> None
 def test_a_reference_to_no_character_costs_a_page_nothing(reference: str) -> None:
     page = f"<html lang=en><title>Tide{reference} tables</title><h1>Tide tables{reference}</h1><p>{'High water. ' * 30}"
     assert extract_page(page.encode(), URL, None)["title"] == "Tide tables"
-
-
-def test_references_to_characters_stay() -> None:
-    tree = parse_page(b"<p>a&#10;b&#233;&#x1F41F;&#150;&#12345</p>", None)
-    assert tree.text_content() == "a\nb\u00e9\U0001f41f\u2013\u3039"

@@ -21,29 +21,6 @@ def text_of(body: str, head: str = "") -> str:
     return str(extract_page(page.encode(), "https://seite.example/", None)["text"])
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["#{}", "https://seite.example/#{}", "javascript:;", "", "https://laden.example/{}"],
-    ids=["place", "place with address", "script", "none", "other site"],
-)
-def test_headings_that_lead_to_no_other_page_of_the_site_are_the_articles_own(address: str) -> None:
-    sections = "".join(
-        f'<div><h2><a href="{address.format(n)}">Der Abschnitt {n} der Seite</a></h2><p>Worum es hier geht.</p></div>'
-        for n in range(4)
-    )
-    assert text_of(f"<article><h1>Halle</h1>{PARAGRAPHS}<div>{sections}</div></article>").count("Worum es") == 4
-
-
-@pytest.mark.parametrize("between", [True, False])
-def test_boxes_with_links_between_paragraphs_or_of_more_text_than_the_foreword_stay(between: bool) -> None:
-    boxes = "".join(
-        f'<div><h3><a href="/{n}">Das Rezept mit Nummer {n}</a></h3><p>{LINE.format(f"zu {n}")}</p></div>'
-        for n in range(4 if between else 9)
-    )
-    page = f"{PARAGRAPHS}{boxes}" if between else f"{PARAGRAPHS}<div>{boxes}</div>"
-    assert "Satz zu 3." in text_of(f"<article><h1>Rezepte</h1>{page}</article>")
-
-
 def test_a_short_page_is_not_read_again_for_its_menu() -> None:
     text = text_of(f'<div>{MENU}</div><div id="t"><p>{TEXT[0]}</p></div>')
     assert text == TEXT[0]
@@ -54,15 +31,6 @@ def test_lines_of_an_address_on_a_short_page_are_read() -> None:
     text = text_of(f"<div>{MENU}</div><main><h1>Kontakt</h1>{address}<p>{TEXT[0]}</p></main>")
     assert "Hauptstraße 5" in text
     assert "Menüpunkt" not in text
-
-
-def test_what_is_named_as_the_text_beside_a_longer_one_is_not_it() -> None:
-    box = "".join(f'<div class="text"><p>{line}</p></div>' for line in TEXT[:5])
-    other = "".join(
-        f"<p>Ganz andere Worte stehen in diesem Absatz mit der Nummer {n}, und sie sind die längeren.</p>" * 2
-        for n in range(9)
-    )
-    assert "Ganz andere Worte" in text_of(f'<div>{box}</div><div id="content">{other}</div>')
 
 
 def test_loose_text_is_read_whatever_the_field_is_called() -> None:
