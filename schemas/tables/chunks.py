@@ -20,22 +20,13 @@ CHUNKS = Table(
             column("end", pa.int64(), "One past the last character in `documents.text`."),
             column("token_count", pa.int32(), "Tokens of `text` by the embedder's tokenizer, special tokens excluded."),
             column(
-                "terms",
-                pa.string(),
-                "Words for full-text search: title, header and text in the form that is searched, CamelCase and CJK "
-                "split.",
+                "terms", pa.string(), "Words for full-text search, of title, header and text; CamelCase, CJK split."
             ),
-            optional(
-                "header",
-                pa.string(),
-                "Header of the table in whose midst the chunk begins, as it stands above it in `documents.text`.",
-            ),
+            optional("header", pa.string(), "Header of the table in whose midst the chunk begins, as in the document."),
             optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             optional("published_at", TIMESTAMP, "Publication time of the document."),
             optional("utc_offset", pa.int32(), "`documents.utc_offset`: the document's days are counted in it."),
-            column(
-                "vector", VECTOR, "L2-normalised embedding of title, line break and text in the form that is searched."
-            ),
+            column("vector", VECTOR, "L2-normalised embedding of title and text in the form that is searched."),
         ]
     ),
     served=True,

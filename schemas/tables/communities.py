@@ -31,9 +31,7 @@ COMMUNITIES = Table(
             optional("from_time", TIMESTAMP, "Publication time of its first document that has one."),
             optional("to_time", TIMESTAMP, "The same of its last."),
             column(
-                "keywords",
-                pa.list_(pa.string()),
-                "Words by which its chunks differ most from all, best first; none where a model wrote the title.",
+                "keywords", pa.list_(pa.string()), "Words by which it differs most; none if a model wrote its title."
             ),
             column(
                 "sentences",
@@ -43,11 +41,7 @@ COMMUNITIES = Table(
             ),
             column("digest", pa.string(), "BLAKE2b-128 of members and sentences: what changed shows here."),
             column("title", pa.string(), "What it is about, in a few words."),
-            column(
-                "summary",
-                pa.list_(STATED),
-                "What it says: sentences, each with the numbers of those of `sentences` that it rests on, from 1.",
-            ),
+            column("summary", pa.list_(STATED), "What it says: sentences, with numbers of `sentences` from 1."),
             column("by", pa.string(), "What wrote title and summary: `rules`, or the kind of generator."),
         ]
     ),

@@ -53,24 +53,18 @@ DOCUMENTS = Table(
             optional("title", pa.string(), "Title of the document, without the site's name where that is known."),
             optional("author", pa.string(), "Author as named on the page."),
             optional("published_at", TIMESTAMP, "Publication time; a date alone is midnight UTC."),
-            optional(
-                "utc_offset", pa.int32(), "Minutes that the page's own time is ahead of UTC; null where it is UTC."
-            ),
+            optional("utc_offset", pa.int32(), "Minutes that the page's own time is ahead of UTC; null for UTC."),
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
-            optional(
-                "page_starts", pa.list_(pa.int32()), "First character of each page in `text`, of a file that has pages."
-            ),
+            optional("page_starts", pa.list_(pa.int32()), "First character of each page of a file in `text`."),
             column(
                 "images",
                 pa.list_(_IMAGE),
                 "Images beside the main text; width and height in pixels where stated; the page "
                 "it leads to, the heading above, and how the paragraphs before and after begin.",
             ),
-            column(
-                "metadata_from", pa.list_(_STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."
-            ),
+            column("metadata_from", pa.list_(_STATED), "What stated each metadata field: `json-ld`, `open-graph`..."),
             column("metadata", pa.map_(pa.string(), pa.string()), "What was given of it beside these fields, by name."),
             column("personal_data", pa.list_(_COUNT), "Personal data found in the text: how many of each type."),
             column("digest", pa.string(), "BLAKE2b-128 of title and text, hexadecimal: what changed shows here."),

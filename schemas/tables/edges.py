@@ -13,12 +13,7 @@ EDGES = Table(
     pa.schema(
         [
             column("source", pa.string(), "`query_id` the edge leaves from."),
-            column(
-                "kind",
-                pa.string(),
-                "`neighbour`: one of the k nearest nodes (E_intra); `mention`: its text names the title of the "
-                "target's document.",
-            ),
+            column("kind", pa.string(), "`neighbour`: a nearest node (E_intra); `mention`: its text names a title."),
             column("rank", pa.int32(), "0 for the nearest of the kind."),
             column("target", pa.string(), "`query_id` the edge leads to."),
             column(

@@ -25,11 +25,7 @@ IMAGES = Table(
             column("place", pa.int32(), "Its place among the images of the document, from 1."),
             optional("start", pa.int32(), "First character in `documents.text` of the paragraph that it stands by."),
             optional("end", pa.int32(), "One past the last; the paragraph before it, else the one after."),
-            optional(
-                "out_by",
-                pa.string(),
-                "Rule that keeps it from answers: `small`, `drawing`, `tracker`, `icon`, `teaser`, `repeated`.",
-            ),
+            optional("out_by", pa.string(), "Rule against it: `small`, `drawing`, `tracker`, `icon`, `teaser`..."),
             column("digest", pa.string(), "BLAKE2b-128 of what the images of its document depend on."),
         ]
     ),

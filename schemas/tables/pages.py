@@ -21,17 +21,13 @@ PAGES = Table(
     pa.schema(
         [
             column("url", pa.string(), "Address the page was fetched from; for a folder made from the file's path."),
-            optional(
-                "fetched_at", TIMESTAMP, "When it was fetched (WARC-Date); null for files, whose times are local."
-            ),
+            optional("fetched_at", TIMESTAMP, "When it was fetched (WARC-Date); null for files: local times."),
             optional("status", pa.int32(), "HTTP status; null where no HTTP exchange is recorded."),
             column("content_type", pa.string(), "Media type without parameters, sniffed where none is declared."),
             optional("charset", pa.string(), "Character encoding declared by the HTTP header."),
             column("body", pa.binary(), "The page as bytes, after content and transfer decoding."),
             optional("etag", pa.string(), "HTTP ETag, for conditional requests."),
-            optional(
-                "last_modified", pa.string(), "HTTP Last-Modified, as sent; `modified_at` of a document that states it."
-            ),
+            optional("last_modified", pa.string(), "HTTP Last-Modified, as sent."),
             column("source_file", pa.string(), "File the page was read from, relative to the input."),
             optional("warc_file", pa.string(), "WARC file that archives the page."),
             optional("warc_offset", pa.int64(), "Byte offset of its record in `warc_file`; line number for JSONL."),

@@ -16,11 +16,7 @@ QUERIES = Table(
             column("chunk_id", pa.string(), "Chunk that answers it."),
             column("question", pa.string(), "Synthetic query (Doc2Query; QCG-RAG section 3.3)."),
             column("answer", pa.string(), "Its answer, quoted from the chunk."),
-            column(
-                "similarity",
-                pa.float32(),
-                "Cosine of its vector, of `question answer`, with the chunk's (Doc2Query--), in [-1, 1].",
-            ),
+            column("similarity", pa.float32(), "Cosine of its vector with the chunk's (Doc2Query--), in [-1, 1]."),
             column("kept", pa.bool_(), "Whether it is among the best alpha and so becomes a node."),
         ]
     ),

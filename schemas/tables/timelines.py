@@ -17,11 +17,7 @@ TIMELINES = Table(
     pa.schema(
         [
             column("timeline_id", pa.string(), "Made from kind and topic; of a community from its events."),
-            column(
-                "kind",
-                pa.string(),
-                "What the events share: `entity`, a name; `community`, of the query graph; `site`, of a report.",
-            ),
+            column("kind", pa.string(), "What the events share: `entity`, a name; `community`; `site` of a report."),
             column("topic", pa.string(), "What the events have in common: the name, the site, or keywords."),
             column("keywords", pa.list_(pa.string()), "What the events name and say most, beside the topic."),
             column("granularity", pa.string(), "Unit that suits the spread of the events, `day` to `year`."),

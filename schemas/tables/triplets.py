@@ -27,12 +27,7 @@ TRIPLETS = Table(
             column("object", pa.string(), "Object, as named in the chunk."),
             column("object_start", pa.int64(), "First character of the object in `documents.text`."),
             column("object_end", pa.int64(), "One past its last character."),
-            column(
-                "how",
-                pa.string(),
-                "What states it: a `sentence`, or a `row` of a table; or found by a `model`. Older snapshots have "
-                "`label` and `name` too.",
-            ),
+            column("how", pa.string(), "What states it: a `sentence`, a `row` of a table, or a `model`."),
             optional("subject_name", pa.string(), "The name that the subject is, in the fullest form of its chunk."),
             optional("object_name", pa.string(), "The name that the object is, in the fullest form of its chunk."),
             optional("published_at", TIMESTAMP, "Publication time of the document."),
