@@ -119,11 +119,7 @@ def write_sealed(path: Path, tree: Mapping[str, Any]) -> None:
 
 
 def unsealed(content: bytes) -> dict[str, Any]:
-    """What `sealed` was given.
-
-    Raises:
-        ValueError: It is not as it was written.
-    """
+    """What `sealed` was given. Raises ValueError: it is not as it was written."""
     first, _, rest = content.partition(b"\n")
     if first != f'{{"{_FIELD}": "{checksum(rest)}",'.encode():
         raise ValueError("its bytes are others than were written")
@@ -135,9 +131,7 @@ def unsealed(content: bytes) -> dict[str, Any]:
 def read_sealed(path: Path, mend: str = "`quern build` mends it") -> dict[str, Any]:
     """What `write_sealed` wrote.
 
-    Raises:
-        FileNotFoundError: Nothing is there.
-        DamagedError: It is not as it was written, or cannot be read.
+    Raises FileNotFoundError: nothing is there; DamagedError: it is not as it was written, or cannot be read.
     """
     try:
         return unsealed(path.read_bytes())

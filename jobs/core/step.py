@@ -236,8 +236,7 @@ def _repeats(step: Step, settings: Settings, same: set[str], parent: Snapshot, m
 def left_alone(step: Step, settings: Settings, run: Run) -> Finished:
     """An idle step as if it had been run: its record and report, and its tables where they are kept.
 
-    Raises:
-        LookupError: There is no last build, or it had no such step.
+    Raises LookupError: there is no last build, or it had no such step.
     """
     record = _record(step, run.parent) if run.parent else None
     if record is None or run.parent is None:

@@ -160,8 +160,7 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
     A fault in one row must neither stop a build nor take its batch with it: the batch is halved until the
     row is alone. Such a reject is transient, because it says something of the program, not of the row.
 
-    Raises:
-        OSError, MemoryError, MachineFaultError: A fault of the machine.
+    Raises OSError, MemoryError, MachineFaultError: a fault of the machine.
     """
     try:
         found = job.apply(batch)
@@ -232,17 +231,12 @@ class Engine(Protocol):
     name: str
 
     def start(self) -> None:
-        """Start what the engine needs, if it does not run yet.
-
-        Raises:
-            EngineError: It cannot start.
-        """
+        """Start what the engine needs, if it does not run yet. Raises EngineError: it cannot start."""
 
     def run(self, work: Work) -> Ran:
         """Apply the job to every row and commit the results; returns what did it.
 
-        Raises:
-            EngineError: The job could not be finished; what was committed stays.
+        Raises EngineError: the job could not be finished; what was committed stays.
         """
 
     def close(self) -> None:
@@ -253,11 +247,7 @@ class Shuffler(Protocol):
     """Spark, which starts in the background while this process does the first tasks."""
 
     def session(self) -> Any:
-        """The Spark session.
-
-        Raises:
-            EngineError: It cannot start.
-        """
+        """The Spark session. Raises EngineError: it cannot start."""
 
     def until_ready(self, tasks: Sequence[_Piece]) -> Iterator[_Piece]:
         """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
@@ -269,8 +259,7 @@ class Spread(Protocol):
     def each(self, function: Callable[[_Piece], Any], items: Sequence[_Piece], /) -> Iterator[Any]:
         """`function` of each of `items`, as they end.
 
-        Raises:
-            EngineError: A worker died, or it could not be finished.
+        Raises EngineError: a worker died, or it could not be finished.
         """
 
 
@@ -282,8 +271,7 @@ class Cluster(Protocol):
     ) -> Iterator[Any]:
         """`function` of each of `items`, as they end; `size` is an item's bytes.
 
-        Raises:
-            EngineError: It does not start, or a task failed for good.
+        Raises EngineError: it does not start, or a task failed for good.
         """
 
 

@@ -49,9 +49,8 @@ class Engines:
             rates: Seconds that a row of a job takes, by the job's name, for `auto`.
             folder: What the nodes of a cluster are to see as this machine does.
 
-        Raises:
-            EngineError: Spark is asked for, and there is no Java.
-            MissingExtraError: The engine that is asked for is not installed.
+        Raises EngineError: spark is asked for, and there is no Java; MissingExtraError: the engine that is asked for is
+        not installed.
         """
         addresses = {"spark": settings.spark_master, "ray": settings.ray_address}
         self._wanted = {name for name, address in addresses.items() if address or settings.engine == name}

@@ -45,8 +45,7 @@ class LocalEngine:
             items: What it is done to.
             alone: Whether it uses all cores itself.
 
-        Raises:
-            EngineError: A worker died.
+        Raises EngineError: a worker died.
         """
         begun, left = time.monotonic(), list(items)
         try:

@@ -79,8 +79,7 @@ class RayEngine:
                 this machine's object store.
             size: Bytes of an item.
 
-        Raises:
-            EngineError: Ray does not start, or a task failed for good.
+        Raises EngineError: ray does not start, or a task failed for good.
         """
         return self.call(_each, function, items=((item, size(item)) for item in items))
 
@@ -101,8 +100,7 @@ class RayEngine:
             check: Called every second while it says nothing.
             patience: Seconds that it has to see that nobody listens, where it is stopped before its end.
 
-        Raises:
-            EngineError: Ray does not start, or died.
+        Raises EngineError: ray does not start, or died.
         """
         child = self._started()
         address, seconds = self._settings.ray_address, self._settings.cluster_seconds
@@ -148,9 +146,7 @@ class RayEngine:
     def start(self) -> None:
         """Start a local Ray, or join the cluster.
 
-        Raises:
-            EngineError: It does not start.
-            MissingExtraError: Ray is not installed.
+        Raises EngineError: it does not start; MissingExtraError: ray is not installed.
         """
         self._started()
 

@@ -104,11 +104,7 @@ class SparkEngine:
             ended.set()
 
     def _look_at_nodes(self, session: Any) -> None:
-        """See that the nodes can work.
-
-        Raises:
-            EngineError: Some cannot.
-        """
+        """See that the nodes can work. Raises EngineError: some cannot."""
         context = session.sparkContext
         self._doing = (
             "no executor came: the master's page says what workers lack, free cores or memory (spark.executor.memory), "
@@ -131,8 +127,7 @@ class SparkEngine:
     def start(self) -> None:
         """Start the session, and wait until it can be used.
 
-        Raises:
-            EngineError: It cannot start, or a cluster's time is over.
+        Raises EngineError: it cannot start, or a cluster's time is over.
         """
         self.begin()
         if self._starting is not None:
@@ -155,11 +150,7 @@ class SparkEngine:
             raise did_not_start("Spark", str(failed), self._settings.spark_master) from failed
 
     def session(self) -> Any:
-        """The Spark session, for work that needs a shuffle.
-
-        Raises:
-            EngineError: It cannot start.
-        """
+        """The Spark session, for work that needs a shuffle. Raises EngineError: it cannot start."""
         self.start()
         return self._session
 
@@ -194,8 +185,7 @@ class SparkEngine:
     def each(self, function: Callable[[_T], Any], items: Sequence[_T]) -> Iterator[Any]:
         """`function`, of a module, of each of `items`, in a task each; in their order.
 
-        Raises:
-            EngineError: It does not start, or a task failed for good.
+        Raises EngineError: it does not start, or a task failed for good.
         """
         context = self.session().sparkContext
         try:
@@ -265,9 +255,7 @@ def warm(session: Any, tasks: int) -> None:
 def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch: Path | None = None) -> Any:
     """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
-    Raises:
-        EngineError: It cannot start.
-        MissingExtraError: It is not installed.
+    Raises EngineError: it cannot start; MissingExtraError: it is not installed.
     """
     require("pyspark", "the engine Spark", "use --engine local")
     require_java()

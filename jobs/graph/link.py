@@ -56,8 +56,7 @@ class Link(TableJob):
     def prepare(self) -> None:
         """See that there is a GPU where one is asked for.
 
-        Raises:
-            EngineError, MissingExtraError: There is none, or nothing that uses it.
+        Raises EngineError, MissingExtraError: there is none, or nothing that uses it.
         """
         if self.how.device == "cuda":
             require("torch", "neighbours.device=cuda", "set it to cpu")

@@ -106,8 +106,7 @@ def _read(path: Path) -> dict[str, Any]:
 def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
 
-    Raises:
-        SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
+    Raises SettingsError: the file cannot be read, or a setting is unknown or ill-typed.
     """
     tree: dict[str, Any] = base.model_dump() if base else {}
     for group, branch in (_read(path) if path else {}).items():

@@ -18,9 +18,7 @@ ENTITIES = Table(
             optional("kind", pa.string(), "`person` or `thing`, where a page says what it is."),
             column("forms", pa.list_(pa.string()), "Names by which it is called, commonest first."),
             column("documents", pa.list_(pa.string()), "`doc_id` of those that state something of it."),
-            column(
-                "facts", pa.list_(pa.string()), "`triplet_id` of what is stated of it, the 1,000 oldest first."
-            ),
+            column("facts", pa.list_(pa.string()), "`triplet_id` of what is stated of it, the 1,000 oldest first."),
             column("fact_count", pa.int64(), "How many statements there are."),
             column("digest", pa.string(), "Digest of all of it, by which it is taken over from last night."),
         ]

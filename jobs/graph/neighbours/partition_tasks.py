@@ -33,11 +33,7 @@ class _InFile:
     at: Positions  # Places of the vectors in it.
 
     def read(self) -> Floats:
-        """The vectors.
-
-        Raises:
-            OSError: This machine does not see what was written.
-        """
+        """The vectors. Raises OSError: this machine does not see what was written."""
         vectors = np.memmap(self.path, dtype=np.float32, mode="r").reshape(-1, self.width)[self.at]
         if not vectors.any(axis=1).all():  # None of them is zero; what was not written yet is.
             raise OSError(errno.EIO, "this machine does not see what another wrote there", self.path)
