@@ -45,9 +45,6 @@ class MemoSettings(Group):
     """How long results of jobs are remembered that no build uses any more; changes no result."""
 
     keep_nights: Positive = setting(14, "Published builds after which a result that none of them used is deleted.")
-    max_bytes: NonNegativeInt = setting(
-        0, "Bytes above which the least recently used results go earlier, but those published; 0 for no limit."
-    )
 
 
 class AuditSettings(Group):
