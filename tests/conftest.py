@@ -267,7 +267,7 @@ class SharedSpark:
 
     def engines(self) -> Engines:
         """Engines that do all by Spark, with Spark started."""
-        spark = self._engines.spark(0, 0)
+        spark = self._engines.spark()
         assert spark is not None
         with pytest.MonkeyPatch.context() as patch:
             # Workers must be able to import the job that a test there declares.

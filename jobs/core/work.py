@@ -243,18 +243,10 @@ class Engine(Protocol):
         """Give back processes and memory."""
 
 
-class Shuffler(Protocol):
-    """Spark, which starts in the background while this process does the first tasks."""
-
-    def session(self) -> Any:
-        """The Spark session. Raises EngineError: it cannot start."""
-
-    def until_ready(self, tasks: Sequence[_Piece]) -> Iterator[_Piece]:
-        """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
-
-
 class Spread(Protocol):
     """Workers: this machine's cores, Spark's or Ray's."""
+
+    name: str
 
     def each(self, function: Callable[[_Piece], Any], items: Sequence[_Piece], /) -> Iterator[Any]:
         """`function` of each of `items`, as they end.
@@ -287,8 +279,8 @@ class EnginePool(Protocol):
     def spread(self, kind: Literal["cpu", "model"]) -> Spread:
         """Whose workers write a large table: those of the cluster that runs such jobs, or this machine's cores."""
 
-    def spark(self, rows: int, local_below: int) -> Shuffler | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
+    def spark(self) -> Spread | None:
+        """Spark, where it is asked for, for work that is no job."""
 
     def cluster(self) -> Cluster | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""

@@ -76,7 +76,8 @@ class Engines:
         if self._settings.engine in _MODULES:
             return self._engine(self._settings.engine)
         name = "spark" if job.engine == "cpu" else "ray"
-        repays = self._may_start(name) and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
+        may_start = self._settings.engine == "auto" and installed(_MODULES[name])
+        repays = may_start and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
         if job.gpus:
             self.free_gpus()
         return self._engine(name if name in self._wanted or repays else "local")
@@ -85,9 +86,6 @@ class Engines:
         """Have Ray end models that it keeps on GPUs, as others are to be loaded there."""
         if "ray" in self._engines:
             cast("RayEngine", self._engines["ray"]).free_gpus()
-
-    def _may_start(self, name: str) -> bool:
-        return self._settings.engine == "auto" and installed(_MODULES[name])
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:
@@ -104,11 +102,9 @@ class Engines:
         name = next((name for name in names if name in self._wanted), "local")
         return cast("Spread", self._engine(name))
 
-    def spark(self, rows: int, local_below: int) -> SparkEngine | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
-        if "spark" in self._wanted or (self._may_start("spark") and rows >= local_below):
-            return cast("SparkEngine", self._engine("spark"))
-        return None
+    def spark(self) -> SparkEngine | None:
+        """Spark, where it is asked for, for work that is no job."""
+        return cast("SparkEngine", self._engine("spark")) if "spark" in self._wanted else None
 
     def cluster(self) -> RayEngine | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""

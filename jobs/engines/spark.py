@@ -1,7 +1,7 @@
 """Spark: runs jobs as `mapInArrow` of a session, and gives that session to what needs a shuffle.
 
-A local session takes some 8 seconds to be of use: Java, the first query, the Python workers. It starts in a thread,
-and until it is ready this process does the work itself, file by file.
+A local session takes some 8 seconds to be of use: Java, the first query, the Python workers. It starts in a thread, so
+that a cluster which does not answer is given up in time.
 """
 
 from __future__ import annotations
@@ -119,11 +119,6 @@ class SparkEngine:
             tasks = range(context.defaultParallelism)
             check(describe(None), context.parallelize(tasks, len(tasks)).map(describe).collect(), self._folder)
 
-    @property
-    def ready(self) -> bool:
-        """Whether the session can be used at once, or could not be started."""
-        return self._session is not None or self._failed is not None
-
     def start(self) -> None:
         """Start the session, and wait until it can be used.
 
@@ -154,33 +149,16 @@ class SparkEngine:
         self.start()
         return self._session
 
-    def until_ready(self, tasks: Sequence[_T]) -> Iterator[_T]:
-        """Those of `tasks`, from the first on, to be done in this process, because the session still starts.
-
-        Not where Spark was asked for by name: it then does all.
-        """
-        self.begin()
-        for task in tasks if self._settings.engine == "auto" else ():
-            if self.ready:
-                break
-            yield task
-
     def run(self, work: Work) -> Ran:
         """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
-        done = 0
-        for file in self.until_ready(work.files):
-            work.compute_files([file])
-            done += 1
-        if done == len(work.files):
-            return Ran("local")
-        spark = self.session()
+        spark, tasks = self.session(), len(work.files)
         try:
             # One number per task: it needs neither a Python worker nor a shuffle to make them.
-            numbers = spark.range(done, len(work.files), 1, len(work.files) - done)
+            numbers = spark.range(0, tasks, 1, tasks)
             numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
             raise stopped("Spark", f"the job {work.job.name}", error) from _said(error)
-        return Ran("local+spark" if done else "spark")
+        return Ran(self.name)
 
     def each(self, function: Callable[[_T], Any], items: Sequence[_T]) -> Iterator[Any]:
         """`function`, of a module, of each of `items`, in a task each; in their order.
@@ -191,7 +169,7 @@ class SparkEngine:
         try:
             yield from context.parallelize(items, len(items)).map(function).collect()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
-            raise stopped("Spark", "the writing of a table", error) from _said(error)
+            raise stopped("Spark", "its tasks", error) from _said(error)
 
     @property
     def died(self) -> bool:

@@ -353,7 +353,7 @@ def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path, 
         "chunks": stage_of(folder / "c", DECLARED["chunks"], chunks),
         "edges": stage_of(folder / "e", DECLARED["edges"], edges),
     }
-    session = spark.spark(0, 0).session()  # type: ignore[union-attr]
+    session = spark.spark().session()  # type: ignore[union-attr]
     session.conf.set("spark.sql.codegen.wholeStage", "false")  # Compiling takes longer than these few rows.
     try:
         by_spark = audit(stages, {LOST: 0.6}, limits(documents=1000), session)
