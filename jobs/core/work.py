@@ -230,9 +230,6 @@ class Engine(Protocol):
 
     name: str
 
-    def start(self) -> None:
-        """Start what the engine needs, if it does not run yet. Raises EngineError: it cannot start."""
-
     def run(self, work: Work) -> Ran:
         """Apply the job to every row and commit the results; returns what did it.
 
@@ -284,9 +281,6 @@ class EnginePool(Protocol):
 
     def cluster(self) -> Cluster | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
-
-    def free_gpus(self) -> None:
-        """End models that are kept on GPUs, as others are to be loaded there."""
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""

@@ -78,14 +78,9 @@ class Engines:
         name = "spark" if job.engine == "cpu" else "ray"
         may_start = self._settings.engine == "auto" and installed(_MODULES[name])
         repays = may_start and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
-        if job.gpus:
-            self.free_gpus()
-        return self._engine(name if name in self._wanted or repays else "local")
-
-    def free_gpus(self) -> None:
-        """Have Ray end models that it keeps on GPUs, as others are to be loaded there."""
-        if "ray" in self._engines:
+        if job.gpus and "ray" in self._engines:
             cast("RayEngine", self._engines["ray"]).free_gpus()
+        return self._engine(name if name in self._wanted or repays else "local")
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:

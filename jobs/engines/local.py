@@ -26,9 +26,6 @@ class LocalEngine:
         self._cores = core_count(settings)
         self._workers: list[Child] = []
 
-    def start(self) -> None:
-        """Workers start when there is work for them."""
-
     def run(self, work: Work) -> Ran:
         """Apply the job file by file."""
         for _ in self.each(work.compute_files, [[file] for file in work.files], alone=work.job.engine == "model"):

@@ -102,7 +102,7 @@ class RayEngine:
 
         Raises EngineError: ray does not start, or died.
         """
-        child = self._started()
+        child = self.start()
         address, seconds = self._settings.ray_address, self._settings.cluster_seconds
         there = lost_after("Ray", address, seconds) if address and address != "auto" else lambda: None
 
@@ -143,15 +143,11 @@ class RayEngine:
             dead.append(name)
         return dead
 
-    def start(self) -> None:
-        """Start a local Ray, or join the cluster.
+    def start(self) -> Child:
+        """The process that drives Ray, a local one or the cluster's; it is started if it does not run yet.
 
-        Raises EngineError: it does not start; MissingExtraError: ray is not installed.
+        Raises EngineError: it does not start; MissingExtraError: Ray is not installed.
         """
-        self._started()
-
-    def _started(self) -> Child:
-        """The process that drives Ray."""
         if self._child is not None:
             return self._child
         require("ray", "the engine Ray", "use --engine local")

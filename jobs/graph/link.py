@@ -26,11 +26,9 @@ from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.core.work import EngineError
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.graph.neighbours.edges import STATE_VERSION, neighbour_edges
 from quern.schemas.digests import settings_digest
-from quern.schemas.extras import require
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 from quern.schemas.tables import EDGES, Table
 
@@ -53,23 +51,9 @@ class Link(TableJob):
         """The settings that edges depend on."""
         return {**self.settings.results(), **self.how.results()}
 
-    def prepare(self) -> None:
-        """See that there is a GPU where one is asked for.
-
-        Raises EngineError, MissingExtraError: there is none, or nothing that uses it.
-        """
-        if self.how.device == "cuda":
-            require("torch", "neighbours.device=cuda", "set it to cpu")
-            import torch
-
-            if not torch.cuda.is_available():
-                raise EngineError("neighbours.device=cuda: this machine has no GPU that torch can use; set it to cpu")
-
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles."""
         nodes, documents = inputs["nodes"], inputs.get("documents")
-        if self.how.device == "cuda":
-            run.engines.free_gpus()
         laid = _lay(nodes, run)
         with run.writer(EDGES) as writer:
             searched, notes = self._neighbours(laid, run, writer)

@@ -180,7 +180,6 @@ class NeighbourSettings(Group):
     exact_below: NonNegativeInt = setting(
         200_000, "Fewer different vectors are compared all with all, more by partitions."
     )
-    device: Literal["cpu", "cuda"] = setting("cpu", "`cuda` compares all with all on a GPU (extra `torch`).")
     recall: float = setting(0.99, "Share of true neighbours that partitions are to find.", ge=0.5, le=1.0)
     partitions: NonNegativeInt = setting(0, "Partitions beyond `exact_below`; 0 for the root of the vectors.")
     sample: Positive = setting(1000, "Nodes whose true neighbours are sought, to know the recall.")

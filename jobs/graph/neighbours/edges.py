@@ -52,7 +52,7 @@ def neighbour_edges(
     # So many of the nearest may be of a node's own chunk; by eights, so that lists of the last night serve a chunk with
     # one node more.
     k = settings.k + (0 if settings.same_chunk else -(-int(np.bincount(chunk).max(initial=1)) // 8) * 8)
-    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, how.device, spread)
+    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, spread)
     prints = vector_prints(vectors)
     distinct = DistinctVectors.of(prints)
     whole = len(distinct.first) == len(vectors)

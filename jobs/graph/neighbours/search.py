@@ -15,7 +15,6 @@ import numpy as np
 from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
-from quern.jobs.graph.neighbours.gpu import exact_neighbours
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import Layout, Neighbourhood, lay_out
 from quern.jobs.graph.neighbours.members import (
@@ -35,9 +34,6 @@ from quern.jobs.graph.neighbours.threads import on_one_core, run_all
 @on_one_core()
 def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different, from nothing."""
-    if plan.device != "cpu":
-        lists = exact_neighbours(vectors, plan.depth, plan.device, plan.threads)
-        return Neighbourhood(prints, lists, _dimension(vectors), len(vectors))
     codes = encode(vectors, threads=plan.threads)
     if len(vectors) >= plan.exact_below:
         codes = likely(codes)
@@ -81,11 +77,8 @@ _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much
 
 @on_one_core()
 def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
-    """The neighbours of all of `vectors`, L2-normalised and all different, from those of the last night.
-
-    A GPU compares all with all anew: that takes less than reading what the last night knew.
-    """
-    if plan.device != "cpu" or before is None or len(vectors) == 0 or len(before.prints) == 0:
+    """The neighbours of all of `vectors`, L2-normalised and all different, from those of the last night."""
+    if before is None or len(vectors) == 0 or len(before.prints) == 0:
         return find_neighbours(vectors, prints, plan)
     # Tonight's lists can be made from those that are as long, of such vectors, found in the same way.
     same = (before.lists.depth, before.dimension, before.layout is None)
