@@ -54,15 +54,6 @@ def test_the_result_does_not_depend_on_blocks() -> None:
         assert (again.similarities == whole.similarities).all()
 
 
-def test_a_question_has_one_ranking_whatever_it_is_asked_with() -> None:
-    matrix, asked = unit(500, 32, 1), unit(40, 32, 2)
-    together = nearest(asked, matrix, 9)
-    for n in range(40):
-        alone = nearest(asked[n : n + 1], matrix, 9)
-        assert (alone.positions[0] == together.positions[n]).all()
-        assert (alone.similarities[0] == together.similarities[n]).all()
-
-
 def test_nothing_is_found_among_no_vectors() -> None:
     found = nearest(unit(2, 8, 0), np.empty((0, 8), dtype=np.float32), 3)
     assert (found.positions == -1).all()
