@@ -109,7 +109,6 @@ def _hashed(stage: Stage | None) -> Iterator[npt.NDArray[np.void]]:
 
 
 def _halves(rows: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
-    """Half of the fingerprint of each row: what tells rows apart."""
     return row_fingerprints(rows, columns).view(np.uint64)[::2]
 
 

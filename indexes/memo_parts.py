@@ -38,8 +38,6 @@ _MEND: Final = "the next build that needs it computes what it held again"
 
 @dataclass(frozen=True)
 class _Stream:
-    """Where a stream stands in its file, the rows it has, and its checksum."""
-
     start: int
     rows: int
     checksum: str

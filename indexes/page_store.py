@@ -358,7 +358,6 @@ class PageStore:
         return Removals(marks, datetime.fromisoformat(since) if since else None, purged)
 
     def _read(self) -> dict[str, Any]:
-        """What the manifest says; nothing where there is none."""
         try:
             manifest = _read_manifest(self._manifest) or _read_manifest(self._copy)
         except DamagedError as error:
@@ -462,7 +461,6 @@ class PageStore:
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """What a manifest of a page store says; None where there is none."""
     try:
         return read_sealed(path, f"delete {path.parent} and ingest again")
     except FileNotFoundError:

@@ -91,7 +91,6 @@ class StageWriter:
             self._flush()
 
     def _flush(self) -> None:
-        """Write the rows that were added."""
         rows, self._rows = self._rows, []
         if rows:
             self.write(pa.RecordBatch.from_pylist(rows, schema=self._table.schema))

@@ -113,7 +113,6 @@ class ServedTable:
         return pa.concat_tables(found)
 
     def _there(self, columns: Sequence[str]) -> list[str]:
-        """Those of the columns that it was written with."""
         known = set(self.lance.schema.names)
         return [name for name in columns if name in known]
 

@@ -192,7 +192,6 @@ class SearchServer:
 
     @staticmethod
     def _reason(answer: bytes) -> str:
-        """What an answer says went wrong."""
         try:
             error = json.loads(answer)["error"]
             return str(error["reason"] if isinstance(error, dict) else error)[:_TOLD]

@@ -97,7 +97,6 @@ class UnexpectedKeys:
 
 
 def _repeated(keys: Pairs) -> Wrong:
-    """Which keys another row has too."""
     groups = _groups(keys)
     return np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, dtype=np.bool_)
 
@@ -168,7 +167,6 @@ def joined(prints: list[Pairs]) -> Pairs:
 
 
 def _groups(pairs: Pairs) -> npt.NDArray[np.int64]:
-    """For each row the number of its group of equal rows, shape (rows,)."""
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     ordered = pairs[order]
     begins = np.zeros(len(pairs), dtype=np.int64)
@@ -252,7 +250,6 @@ def _faults(view: View, expected: Sequence[Expectation]) -> dict[str, str]:
 
 
 def _outcome(view: View, expected: Any, metric: Metric | None) -> tuple[bool, object]:
-    """Whether the expectation holds, and what was found."""
     match expected, metric:
         case ours.Columns(), _:
             return list(expected.names) == view.columns, str(view.columns)

@@ -63,7 +63,6 @@ class LocalEngine:
             raise
 
     def _ready(self) -> bool:
-        """Whether there are workers that have started."""
         return bool(self._workers) and all(worker.ready() for worker in self._workers)
 
     def close(self) -> None:

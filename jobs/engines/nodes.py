@@ -118,7 +118,6 @@ def check(driver: Facts, nodes: Sequence[Facts], folder: Path | None) -> None:
 
 
 def _fault(driver: Facts, facts: Facts, folder: Path | None) -> str:
-    """What a node lacks; empty where it lacks nothing."""
     where = f"in {facts['executable']}"
     if facts["python"] != driver["python"]:
         return f"runs Python {facts['python']}, this machine {driver['python']}: use one version"

@@ -134,7 +134,6 @@ class RayEngine:
                 pass
 
     def _dead(self) -> list[str]:
-        """Which processes of a local Ray died."""
         dead = []
         for name, process in self._vital.items():
             with suppress(psutil.NoSuchProcess):
@@ -254,7 +253,6 @@ def _describe(_items: object, say: Callable[[Any], None], probe: str, packages: 
 
 
 def _nodes() -> list[str]:
-    """Ids of the nodes that have cores."""
     import ray
 
     return [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
@@ -283,7 +281,6 @@ def let_go(*_: object) -> None:
 
 
 def _compute(_items: object, _say: object, work: Work) -> None:
-    """Do `work`: actors are named its files."""
     import ray
     import ray.data
 

@@ -39,8 +39,6 @@ _PAIR: Final = QUERIES.without("similarity", "kept").schema.names
 
 @dataclass(frozen=True)
 class _Scored:
-    """Queries of some whole chunks, those that have a vector."""
-
     queries: pa.RecordBatch
     texts: pa.Array
     vectors: Floats
@@ -105,7 +103,6 @@ class _Part:
     floor: float = -math.inf  # Least similarity of a kept query.
 
     def write(self, queries: StageWriter, nodes: StageWriter) -> None:
-        """Write the queries and the nodes."""
         # Nodes that a chunk may have, of each document whose chunks could together have more than it may. Each chunk
         # has the same share, and at least one node, so that a long page is found by all of its parts.
         chunks = Counter(doc for b in self._chunks("chunk_id") for doc in document_of(b.column(0)).to_pylist())
@@ -183,7 +180,6 @@ class _Part:
 
 
 def _write(part: _Part, folders: tuple[Path, Path]) -> tuple[int, WrittenFile, WrittenFile]:
-    """Write the files of `part`; with the place of the part."""
     with writer_among(folders[0], part.tables[0]) as queries, writer_among(folders[1], part.tables[1]) as nodes:
         part.write(queries, nodes)
     return part.of_pairs[0], queries.file, nodes.file

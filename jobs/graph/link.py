@@ -87,8 +87,6 @@ class Link(TableJob):
 
 @dataclass(frozen=True)
 class _Laid:
-    """The nodes in the order of their keys."""
-
     keys: pa.Array
     chunk: Positions  # A number for each one's chunk, shape (nodes,).
     vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).

@@ -61,7 +61,6 @@ def choices(group: str, name: str) -> tuple[str, ...]:
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
-    """The names of a `Literal`, also of one within a tuple."""
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))
     return next((found for below in get_args(annotation) if (found := _choices(below))), ())

@@ -122,7 +122,6 @@ class CrawlSettings(Group):
     @field_validator("allow_private", mode="before")
     @classmethod
     def _several(cls, given: object) -> object:
-        """A single network may be given without a list."""
         return (given,) if isinstance(given, str) else given
 
 

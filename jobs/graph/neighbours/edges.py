@@ -106,7 +106,6 @@ def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> E
 
 
 def _returned(edges: Edges, nodes: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which edges have one in the other direction."""
     forth, back = edges.source * nodes + edges.target, edges.target * nodes + edges.source
     return np.isin(forth, back)
 

@@ -130,7 +130,6 @@ class NearestLists:
         *,
         turned: bool,
     ) -> None:
-        """Take what rows, or columns, gain from a block."""
         owners, others = (columns, rows) if turned else (rows, columns)
         # So many peaks may pass before a block is compared in float32.
         most = max(1024, block.products.size // 64)
@@ -175,7 +174,6 @@ class NearestLists:
                 self._prune_at = max(self._limit // 2, 2 * self._count)
 
     def _raise(self, pairs: Pairs) -> None:
-        """Let lower bounds raise the floors of their owners."""
         pairs = pairs.where(pairs.lower > self._lower[pairs.owner, -1])
         if len(pairs.owner) == 0:
             return
