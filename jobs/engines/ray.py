@@ -163,7 +163,7 @@ class RayEngine:
                 # One logical core more than there are: reading never has to wait for the actor that computes.
                 "num_cpus": core_count(self._settings) + 1,
                 "include_dashboard": False,
-                "object_store_memory": self._settings.ray_object_store << 20,
+                "object_store_memory": 256 << 20,
                 "_temp_dir": str(self._scratch.path),
             }
         try:

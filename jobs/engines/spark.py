@@ -35,8 +35,7 @@ from quern.schemas.settings import EngineSettings
 log = logging.getLogger(__name__)
 
 _GAVE_UP: Final = (
-    "its Java process ended at once; what it wrote above says why, and engine.spark_memory and engine.spark_conf are "
-    "what it was given"
+    "its Java process ended at once; what it wrote above says why, and engine.spark_conf are what it was given"
 )
 _PART_DDL: Final = "part string, inputs bigint"
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
@@ -250,7 +249,7 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
     conf = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": settings.spark_memory,
+        "spark.driver.memory": "1g",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
     }

@@ -24,7 +24,6 @@ class EngineSettings(Group):
     )
     cores: NonNegativeInt = setting(0, "Cores to use; 0 for all.")
     spark_master: str = setting("", "Spark master, which then does CPU jobs; empty for local[cores].")
-    spark_memory: str = setting("1g", "Heap of the Spark driver.")
     spark_conf: dict[str, str] = setting(
         {}, "Further configuration of Spark, as {spark.executor.memory: 4g}; manifests keep it: no secrets."
     )
@@ -33,7 +32,6 @@ class EngineSettings(Group):
         {}, "Further arguments of `ray.init`, as {namespace: nightly}; manifests keep it: no secrets."
     )
     cluster_seconds: Positive = setting(25, "Seconds for a cluster to answer; more where it starts its workers first.")
-    ray_object_store: Positive = setting(256, "Object store of a local Ray, MiB.")
     batch_rows: Positive = setting(1024, "Rows read at a time.")
     task_rows: Positive = setting(64, "Rows of one committed piece of work.")
     file_rows: Positive = setting(

@@ -50,12 +50,15 @@ def test_strings_of_whole_columns_have_room_for_more_than_two_gigabytes(searcher
     assert searcher.graph.members.nodes.type == searcher.graph.members.documents.keys.type == pa.large_string()
 
 
-def test_vectors_that_are_not_held_in_memory_are_found_equally(searcher: Searcher) -> None:
+def test_vectors_that_are_not_held_in_memory_are_found_equally(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quern.indexes.vectors._VECTORS", 50)
     held, mapped = searcher.graph, QueryGraph(searcher.snapshot, vectors_in_memory=10)
     assert isinstance(mapped.nodes.vectors, np.memmap)
     assert np.array_equal(mapped.nodes.vectors, held.nodes.vectors)
     asked = held.chunks.vectors[:7]
-    found, read = (nearest(asked, of.nodes.vectors, 5, block=50, scan=True) for of in (held, mapped))
+    found, read = (nearest(asked, of.nodes.vectors, 5, scan=True) for of in (held, mapped))
     assert np.array_equal(found.positions, read.positions)
     assert np.array_equal(found.similarities, read.similarities)
     assert not list(searcher.snapshot.warehouse.root.rglob(".tmp-*"))

@@ -133,7 +133,7 @@ def test_partitions_are_spread_over_ray_and_make_the_same_edges(
     table = staged(NODES.with_dimension(8), nodes({f"{n:03}": list(rng.standard_normal(8)) for n in range(300)}))
     how = NeighbourSettings(exact_below=0, partitions=6, sample=50)
     here = pa.Table.from_batches(link(table, LinkSettings(), how, run).batches())
-    with Engines(EngineSettings(engine="ray", cores=2, ray_object_store=80)) as engines:
+    with Engines(EngineSettings(engine="ray", cores=2, ray_init={"object_store_memory": 80 << 20})) as engines:
         there = replace(run, engines=engines, build_id="other", memo=run.memo / "other")
         spread = pa.Table.from_batches(link(table, LinkSettings(), how, there).batches())
     assert spread.num_rows == 900
