@@ -6,7 +6,7 @@ file. ```python blocks with `>>>` are doctests. All of a page runs in one folder
 
 Printed and shown are compared after a small normalisation, because these differ from run to run and from machine to
 machine: build ids, seconds, MiB, rates, scores, the digests of tables and how many questions were answered (vectors
-have other last bits on other processors), the engine that a job ran on (this process helps while Spark starts) and its
+have other last bits on other processors), the engine that a job ran on and its
 cores. A line `...` stands for any lines, `...` in a line for any text.
 
 `QUERN_DOCS=write pytest tests/test_docs.py` writes what was printed into the pages; then read the difference.

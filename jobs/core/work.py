@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -252,18 +252,6 @@ class Spread(Protocol):
         """
 
 
-class Cluster(Protocol):
-    """Machines that functions can be spread over: Ray."""
-
-    def each(
-        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int] = ..., /
-    ) -> Iterator[Any]:
-        """`function` of each of `items`, as they end; `size` is an item's bytes.
-
-        Raises EngineError: it does not start, or a task failed for good.
-        """
-
-
 class EnginePool(Protocol):
     """The engines of one build; each starts at most once, when a job with missing rows first needs it."""
 
@@ -278,9 +266,6 @@ class EnginePool(Protocol):
 
     def spark(self) -> Spread | None:
         """Spark, where it is asked for, for work that is no job."""
-
-    def cluster(self) -> Cluster | None:
-        """Ray for work that can be spread over machines; None where it is to be done in this process."""
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""

@@ -101,10 +101,6 @@ class Engines:
         """Spark, where it is asked for, for work that is no job."""
         return cast("SparkEngine", self._engine("spark")) if "spark" in self._wanted else None
 
-    def cluster(self) -> RayEngine | None:
-        """Ray for work that can be spread over machines; None where it is to be done in this process."""
-        return cast("RayEngine", self._engine("ray")) if "ray" in self._wanted else None
-
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, and what else ran for its jobs: another needs their memory."""
         for held in (name, {"spark": "local", "generator": "ray"}.get(name, name)):

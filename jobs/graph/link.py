@@ -72,11 +72,7 @@ class Link(TableJob):
         if len(laid.keys) == 0:
             return 0, {}
         folder = run.memo / self.name / settings_digest([self.name, self.version, STATE_VERSION, self.how.results()])
-        cluster = run.engines.cluster()
-        spread = cluster.each if cluster else None
-        joined = neighbour_edges(
-            laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
-        )
+        joined = neighbour_edges(laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id)
         edges, rank = joined.edges, joined.edges.rank
         for start in range(0, len(rank), _BLOCK):
             part = slice(start, start + _BLOCK)

@@ -27,7 +27,7 @@ class EngineSettings(Group):
     spark_conf: dict[str, str] = setting(
         {}, "Further configuration of Spark, as {spark.executor.memory: 4g}; manifests keep it: no secrets."
     )
-    ray_address: str = setting("", "Ray cluster, which then embeds and searches neighbours; empty for this machine.")
+    ray_address: str = setting("", "Ray cluster, which then runs models; empty for this machine.")
     ray_init: dict[str, Any] = setting(
         {}, "Further arguments of `ray.init`, as {namespace: nightly}; manifests keep it: no secrets."
     )

@@ -25,7 +25,6 @@ from quern.jobs.graph.neighbours.members import (
     newcomers_of,
 )
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, join_all, seek_in_all
-from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.ranking import Flags, Prints, matches
 from quern.jobs.graph.neighbours.threads import on_one_core, run_all
@@ -47,16 +46,12 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
 
 def _find_in_partitions(layout: Layout, codes: Codes, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The same, of those that share a partition of `layout`, compared in the order of their homes."""
-    order, notes = layout.members.homeward, dict[str, float]()
+    order = layout.members.homeward
     codes, ordered, members = codes_at(codes, order), VectorsInOrder(vectors, order), layout.members.at(order)
-    if plan.spread is not None:
-        near, notes["pieces"] = join_in_tasks(codes, ordered, members, plan.depth, plan.spread)
-    else:
-        nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
-        run_all(join_partitions(nearest, members), plan.threads)
-        near = nearest.neighbours()
-    lists = _in_place(near, order)
-    notes |= layout.notes(lists, prints, plan.k)
+    nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
+    run_all(join_partitions(nearest, members), plan.threads)
+    lists = _in_place(nearest.neighbours(), order)
+    notes = layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, _dimension(vectors), len(vectors), layout, notes)
 
 
