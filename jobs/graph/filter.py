@@ -1,7 +1,7 @@
 """The tables `queries` and `nodes`: Doc2Query-- keeps the best share of the synthetic queries as nodes.
 
 A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
-3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
+3.3) or over the corpus (Doc2Query--, arXiv 2301.03266). Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
 one page among others. Memory: the ids of chunks, some 30 bytes for each chunk and pair, and 4 bytes a pair for the
 threshold of the corpus, for which all are scored here first. Beyond `engine.file_rows` pairs workers score and write
@@ -131,8 +131,6 @@ class _Part:
 
     def threshold(self) -> float:
         """The least similarity of a kept query; -inf where each chunk is judged alone."""
-        if self.settings.scope == "absolute":
-            return self.settings.min_similarity
         if self.settings.scope == "chunk":
             return -math.inf
         scores = np.concatenate([np.empty(0, np.float32), *(scored.similarity for scored in self._scored())])

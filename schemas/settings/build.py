@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import NonNegativeInt, PositiveFloat, field_validator, model_validator
 
 from quern.schemas.addresses import http_address
-from quern.schemas.setting_group import Cosine, Device, Group, ModelName, Positive, Share, setting
+from quern.schemas.setting_group import Device, Group, ModelName, Positive, Share, setting
 from quern.schemas.settings.documents import (
     ChunkSettings,
     CleanSettings,
@@ -148,14 +148,11 @@ class FilterSettings(Group):
     """Doc2Query--: which pairs are kept."""
 
     alpha: float = setting(0.8, "Share of pairs kept (QCG-RAG, section 4).", gt=0.0, le=1.0)
-    scope: Literal["chunk", "corpus", "absolute"] = setting(
-        "chunk", "Best `alpha` of each chunk (QCG-RAG) or of the corpus (Doc2Query--); or all from `min_similarity` on."
+    scope: Literal["chunk", "corpus"] = setting(
+        "chunk", "Best `alpha` of each chunk (QCG-RAG, section 3.3) or of the corpus (Doc2Query--)."
     )
     most_of_document: Positive = setting(
         200, "Most nodes of a document, spread over its chunks: a long register does not fill the graph."
-    )
-    min_similarity: Cosine = setting(
-        0.5, "With `absolute`: least cosine with the chunk; 0.5 keeps .74 of chats' pairs by rule, .98 of articles'."
     )
 
 
@@ -166,7 +163,6 @@ class LinkSettings(Group):
     direction: Literal["directed", "symmetric", "mutual"] = setting(
         "directed", "Neighbour edges: each node to its k nearest; the same both ways; or where both are among the k."
     )
-    min_similarity: Cosine = setting(-1.0, "Least cosine of neighbours; -1 for none, as in the paper.")
     same_chunk: bool = setting(True, "Whether neighbour edges may join nodes of one chunk.")
     mentions: NonNegativeInt = setting(
         5, "Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."

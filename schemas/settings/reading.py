@@ -20,7 +20,7 @@ from quern.schemas.settings import Settings
 from quern.schemas.words.meant import meant
 
 MOVED = {
-    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
+    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "same_chunk")},
     **{f"graph.{n}": f"link.{n}" for n in ("mentions", "mention_documents")},
     **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare")},
     "retrieve.weight_mentions": "retrieve.weight_bridges",

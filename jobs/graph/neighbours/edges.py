@@ -89,8 +89,6 @@ def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> E
     if not settings.same_chunk:
         near = near.where(chunk[near.source] != chunk[near.target])
     near = near.where(near.rank < settings.k)
-    if settings.min_similarity > -1:  # Rounding puts cosines of opposite vectors below -1.
-        near = near.where(near.similarity >= settings.min_similarity)
     if settings.direction == "mutual":
         return near.where(_returned(near, len(chunk)))
     if settings.direction == "symmetric":

@@ -93,17 +93,6 @@ def test_edges_may_go_both_ways_or_only_where_both_ends_agree(run: Run, staged: 
     assert variant(run, staged, k=1, direction="mutual") == directed & back
 
 
-def test_neighbours_that_are_not_near_enough_are_left_out(run: Run, staged: Staged) -> None:
-    assert variant(run, staged, k=1, min_similarity=0.9951) == {("b", "c"), ("c", "d"), ("d", "c")}
-
-
-def test_opposite_vectors_are_neighbours_where_no_similarity_is_asked_for(run: Run, staged: Staged) -> None:
-    vector = np.random.default_rng(64).standard_normal(8)
-    rows = nodes({"a": list(vector), "b": list(-vector)})  # Rounding makes this cosine -1.0000001.
-    made = link(staged(NODES.with_dimension(8), rows), LinkSettings(k=1), NeighbourSettings(), run)
-    assert made.rows == 2
-
-
 def test_nodes_of_one_chunk_may_be_kept_apart(run: Run, staged: Staged) -> None:
     found = variant(run, staged, {"a": "1", "b": "1", "c": "2", "d": "2"}, k=1, same_chunk=False)
     assert found == {("a", "c"), ("b", "c"), ("c", "b"), ("d", "b")}
