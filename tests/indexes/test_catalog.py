@@ -23,7 +23,6 @@ from tests.tables import Row, stage_of
 
 
 def edges(warehouse: Warehouse, build_id: str, targets: list[str]) -> Stage:
-    """Staged edges of one source."""
     rows: list[Row] = [
         {"source": "s'1", "kind": "neighbour", "rank": n, "target": t, "similarity": 0.5} for n, t in enumerate(targets)
     ]
@@ -31,7 +30,6 @@ def edges(warehouse: Warehouse, build_id: str, targets: list[str]) -> Stage:
 
 
 def publish(warehouse: Warehouse, build_id: str, targets: list[str]) -> Manifest:
-    """A build of edges alone."""
     parent = warehouse.manifest() if warehouse.current_id() else None
     manifest = Manifest(
         build_id=build_id,

@@ -27,7 +27,6 @@ with {lock}:
 
 
 def holder(lock: str, seconds: float = 60) -> subprocess.Popen[str]:
-    """A process that holds `lock`."""
     code = HOLD.format(lock=lock, seconds=seconds)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -51,7 +50,6 @@ def test_readers_share_and_a_writer_waits_for_none(tmp_path: Path) -> None:
 
 
 def writer_of(warehouse: Warehouse, seconds: float = 60) -> subprocess.Popen[str]:
-    """A process that holds the warehouse."""
     return holder(f"Warehouse.open(Path({str(warehouse.root)!r})).lock('build 20261122T060000000')", seconds)
 
 

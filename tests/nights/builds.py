@@ -45,8 +45,6 @@ CHANGES: Final = (
 
 @dataclass(frozen=True)
 class Night:
-    """A night that was compared."""
-
     number: int  # Its number, from 0.
     events: list[str]  # What happened to the corpus.
     changes: list[str]  # What its settings change.
@@ -74,7 +72,6 @@ def nights(folder: Path, seed: int, count: int, overrides: Sequence[str] = ()) -
 
 
 def differing(one: dict[str, Stage], other: dict[str, Stage]) -> dict[str, str]:
-    """Tables whose digests differ, each with how many rows."""
     return {
         name: str(changed_rows(one[name], other[name]).counts) for name in one if one[name].digest != other[name].digest
     }

@@ -143,7 +143,6 @@ def filled(table: Table, row: Row) -> Row:
 
 
 def stage_of(path: Path, table: Table, rows: list[Row]) -> Stage:
-    """A staged table that nothing validated."""
     schema = pa.schema([f.with_nullable(True) for f in table.schema])
     pq.write_table(pa.Table.from_pylist([filled(table, row) for row in rows], schema=schema), path)
     return Stage(table, path, len(rows), "")
@@ -160,7 +159,6 @@ def failed(checks: Audit) -> set[str]:
 
 
 def declared() -> dict[str, list[str]]:
-    """The names of all expectations there are, per table."""
     tables = {name: [e.name(name) for e in expected_of(table, limits(), DECLARED)] for name, table in DECLARED.items()}
     return tables | {SHARES: [c.expectation for c in check_figures(SOUND_SHARES, limits())]}
 

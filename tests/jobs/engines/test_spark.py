@@ -21,7 +21,6 @@ pytestmark = pytest.mark.usefixtures("no_spark")
 
 
 def javas() -> list[int]:
-    """Java processes that this one started and that live."""
     return [
         child.pid
         for child in psutil.Process().children()

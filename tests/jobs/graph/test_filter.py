@@ -50,7 +50,6 @@ Asked = dict[str, list[tuple[str, str]]]
 
 
 def tables(run: Run, staged: Staged, texts: dict[str, str], asked: Asked) -> tuple[Stage, Stage]:
-    """Chunks with vectors, and pairs."""
     common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c[:-2], "text": t, "end": len(t), **common} for c, t in texts.items()]
     pairs = [

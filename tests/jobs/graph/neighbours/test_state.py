@@ -45,7 +45,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kept(written: Path, tmp_path: Path) -> Path:
-    """A state of its own."""
     return Path(shutil.copytree(written, tmp_path / "s"))
 
 
