@@ -166,11 +166,6 @@ def last_uses(steps: Sequence[Step], settings: Settings) -> dict[str, str]:
     return {engine: step.name for step in steps if (engine := step.engine(settings))}
 
 
-def spark_modules(steps: Sequence[Step], settings: Settings) -> list[str]:
-    """The modules of the jobs that Spark's workers may run."""
-    return [type(step.job(settings)).__module__ for step in steps if step.engine(settings) == "spark"]
-
-
 def makers(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
     """The steps that make `tables`."""
     return [step for step in steps if set(step.makes) & set(tables)]

@@ -7,7 +7,7 @@ An engine is given the rows that the memo lacks (`jobs.core.work`); changing the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +36,6 @@ class Engines:
         self,
         settings: EngineSettings,
         generator: Callable[[EngineSettings, RayEngine], Engine] | None = None,
-        preload: Sequence[str] = (),
         rates: Mapping[str, float] | None = None,
         folder: Path | None = None,
     ) -> None:
@@ -45,7 +44,6 @@ class Engines:
         Args:
             settings: Which are to be used.
             generator: Makes what runs jobs of language models, given the build's Ray.
-            preload: What Spark's workers import once for all.
             rates: Seconds that a row of a job takes, by the job's name, for `auto`.
             folder: What the nodes of a cluster are to see as this machine does.
 
@@ -63,7 +61,7 @@ class Engines:
         self._engines: dict[str, Engine] = {}
         self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
             "local": LocalEngine,
-            "spark": partial(SparkEngine, preload=tuple(preload), folder=folder),
+            "spark": partial(SparkEngine, folder=folder),
             "ray": partial(RayEngine, folder=folder),
         }
         if generator is not None:

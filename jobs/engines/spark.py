@@ -38,8 +38,6 @@ _GAVE_UP: Final = (
     "its Java process ended at once; what it wrote above says why, and engine.spark_conf are what it was given"
 )
 _PART_DDL: Final = "part string, inputs bigint"
-PRELOAD: Final = "QUERN_SPARK_PRELOAD"
-"""Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
 
 
@@ -49,26 +47,20 @@ def _map_files(work: Work, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
             yield from (work.compute(rows) for rows in work.batches([work.files[number]]))
 
 
-def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from batches
-
-
 class SparkEngine:
     """A Spark session, started on first use."""
 
     name = "spark"
 
-    def __init__(self, settings: EngineSettings, preload: Sequence[str] = (), folder: Path | None = None) -> None:
+    def __init__(self, settings: EngineSettings, folder: Path | None = None) -> None:
         """A session that is not started.
 
         Args:
             settings: How it is started.
-            preload: Modules that the process which workers are forked from imports once for all.
             folder: What the nodes of a cluster are to see as this machine does.
         """
         self._settings, self._folder = settings, folder
         self._doing = ""
-        self._preload = preload
         self._session: Any = None
         self._scratch: Scratch | None = None
         self._failed: Exception | None = None
@@ -87,11 +79,9 @@ class SparkEngine:
         try:
             self._scratch = Scratch("spark")
             self._doing = "the master does not accept this program: it must be a Spark master, of the same version"
-            session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
+            session = spark_session(self._settings, self._scratch.path)
             if on_cluster(self._settings):
                 self._look_at_nodes(session)
-            else:
-                warm(session, core_count(self._settings))
             self._session = session
         except (EngineError, MissingExtraError, OSError) as error:
             self._failed = error
@@ -223,13 +213,7 @@ def _stop(session: Any | None) -> None:
         SparkSession._instantiatedSession = None  # `stop` leaves it, where Java is gone.
 
 
-def warm(session: Any, tasks: int) -> None:
-    """Run a first query, which takes seconds whatever it asks, and start a Python worker for each of its `tasks`."""
-    same = session.range(0, tasks, 1, tasks).mapInArrow(_same, "id bigint")
-    same.write.format("noop").mode("overwrite").save()
-
-
-def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch: Path | None = None) -> Any:
+def spark_session(settings: EngineSettings, scratch: Path) -> Any:
     """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
     Raises EngineError: it cannot start; MissingExtraError: it is not installed.
@@ -254,7 +238,7 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
         "spark.log.level": "ERROR",
     }
     driver = "-XX:+UseSerialGC"
-    if scratch is not None and " " not in str(scratch):
+    if " " not in str(scratch):
         # It is killed, which is quicker than to ask it to stop: what it would then remove must lie in one place.
         driver += f" -Djava.io.tmpdir={scratch}"
     # A task is tried four times.
@@ -266,9 +250,8 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
             "spark.driver.bindAddress": "127.0.0.1",
             # Python does the work here: what Java would spend on its best compiler is lost to it.
             "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1",
-            "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
-            f"spark.executorEnv.{PRELOAD}": ",".join(preload),
-            **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
+            "spark.local.dir": str(scratch),
+            f"spark.executorEnv.{MARK}": str(scratch),
         }
     elif master != "yarn":
         see_that_it_listens("Spark", master)
