@@ -6,6 +6,7 @@ forges files. Chosen for its speed: a core reads 19 GiB/s with it, .96 with CRC-
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -119,11 +120,7 @@ def write_sealed(path: Path, tree: Mapping[str, Any]) -> None:
 
 
 def unsealed(content: bytes) -> dict[str, Any]:
-    """What `sealed` was given.
-
-    Raises:
-        ValueError: It is not as it was written.
-    """
+    """What `sealed` was given. Raises ValueError: it is not as it was written."""
     first, _, rest = content.partition(b"\n")
     if first != f'{{"{_FIELD}": "{checksum(rest)}",'.encode():
         raise ValueError("its bytes are others than were written")
@@ -135,9 +132,7 @@ def unsealed(content: bytes) -> dict[str, Any]:
 def read_sealed(path: Path, mend: str = "`quern build` mends it") -> dict[str, Any]:
     """What `write_sealed` wrote.
 
-    Raises:
-        FileNotFoundError: Nothing is there.
-        DamagedError: It is not as it was written, or cannot be read.
+    Raises FileNotFoundError: nothing is there; DamagedError: it is not as it was written, or cannot be read.
     """
     try:
         return unsealed(path.read_bytes())
@@ -147,52 +142,29 @@ def read_sealed(path: Path, mend: str = "`quern build` mends it") -> dict[str, A
         raise DamagedError(path, str(error), mend) from None
 
 
-class ChecksummedFile:
-    """A new file, written from its beginning to its end, whose checksum is taken on the way."""
+class ChecksummedFile(io.BufferedWriter):
+    """A new file, written from beginning to end: its checksum is taken on the way, and `close` brings it to disk."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("wb")
+        super().__init__(io.FileIO(path, "wb"))
         self._hash = xxhash.xxh3_128()
         self._size = 0
 
-    def write(self, content: bytes | memoryview) -> int:
+    def write(self, content: Any, /) -> int:
         """Add bytes."""
         self._hash.update(content)
-        written = self._file.write(content)
+        written = super().write(content)
         self._size += written
         return written
 
-    def tell(self) -> int:
-        """Bytes written."""
-        return self._size
-
-    def flush(self) -> None:
-        """Hand over to the system what is held."""
-        self._file.flush()
-
     def close(self) -> None:
         """Bring the file to the disk; a second call does nothing."""
-        if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed."""
-        return self._file.closed
-
-    def readable(self) -> bool:
-        """It cannot be read."""
-        return False
-
-    def writable(self) -> bool:
-        """It can be written."""
-        return True
-
-    def seekable(self) -> bool:
-        """It cannot be gone back in."""
-        return False
+        if not self.closed:
+            try:
+                self.flush()
+                os.fsync(self.fileno())
+            finally:
+                super().close()
 
     @property
     def checksum(self) -> str:

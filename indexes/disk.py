@@ -70,8 +70,7 @@ def exit_code(error: BaseException) -> int:
 def raise_for(code: int, path: Path) -> None:
     """Raise the fault of the disk that a process which writes to `path` ended for.
 
-    Raises:
-        OSError: `code` is that of one.
+    Raises OSError: `code` is that of one.
     """
     if code in _EXIT_CODES.values():
         raise OSError(code, os.strerror(code), str(path))
@@ -166,8 +165,7 @@ def mapped(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> npt.N
 
     A page of a mapping that the disk has no room for ends the process (SIGBUS), which no one can catch.
 
-    Raises:
-        NoRoomError: There is no space for it.
+    Raises NoRoomError: there is no space for it.
     """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if size == 0:

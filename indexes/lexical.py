@@ -161,7 +161,6 @@ class LexicalIndex:
         depth: int,
         allows: Callable[[Positions, Positions], npt.NDArray[np.bool_]] | None,
     ) -> Scored:
-        """The best texts of some of the questions."""
         scores = (asked[rows] @ self._found_by).tocoo()
         question, text, score = rows[scores.row], scores.col.astype(np.int64), scores.data
         if allows is not None:

@@ -273,9 +273,8 @@ class Memo:
     def lookup(self, prints: Fingerprints) -> pa.RecordBatch:
         """Results of `prints`, in their order, with the columns of `memo_schema`.
 
-        Raises:
-            KeyError: A fingerprint has no result.
-            DamagedError: Its result was there when it was asked for, and is not now.
+        Raises KeyError: a fingerprint has no result; DamagedError: its result was there when it was asked for, and is
+        not now.
         """
         at = self._known(prints, self._sound(prints))
         return self._reader.rows(self._index.part[at], self._index.row[at])
@@ -292,8 +291,7 @@ class Memo:
     def places(self, prints: Fingerprints) -> Places:
         """Where the results of `prints` stand, for whoever reads and checks them elsewhere.
 
-        Raises:
-            KeyError, DamagedError: As `lookup`.
+        Raises KeyError, DamagedError: as `lookup`.
         """
         at = self._known(prints, self._index.find(prints))
         numbers, part = np.unique(self._index.part[at], return_inverse=True)
@@ -312,8 +310,7 @@ class Places:
     def reader(self) -> Callable[[int, int], pa.RecordBatch]:
         """What reads so many results from a number on, with the columns of `memo_schema`.
 
-        Raises:
-            DamagedError: A part is not as it was written; the reader says so of a block.
+        Raises DamagedError: a part is not as it was written; the reader says so of a block.
         """
         blocks = _Blocks([PartFile(path) for path in self.paths])
         return lambda start, rows: blocks.rows(self.part[start : start + rows], self.row[start : start + rows])

@@ -38,8 +38,6 @@ _MEND: Final = "the next build that needs it computes what it held again"
 
 @dataclass(frozen=True)
 class _Stream:
-    """Where a stream stands in its file, the rows it has, and its checksum."""
-
     start: int
     rows: int
     checksum: str
@@ -100,25 +98,16 @@ class PartFile:
     def keys(self) -> pa.RecordBatch:
         """Fingerprint of each input, and whether its result is final.
 
-        Raises:
-            DamagedError: They are not as they were written.
+        Raises DamagedError: they are not as they were written.
         """
         return self._batch(self._keys)
 
     def block(self, number: int) -> pa.RecordBatch:
-        """Results of up to 256 inputs.
-
-        Raises:
-            DamagedError: They are not as they were written.
-        """
+        """Results of up to 256 inputs. Raises DamagedError: they are not as they were written."""
         return self._batch(self._blocks[number])
 
     def check(self, number: int) -> None:
-        """Read a block, but for its meaning.
-
-        Raises:
-            DamagedError: It is not as it was written.
-        """
+        """Read a block, but for its meaning. Raises DamagedError: it is not as it was written."""
         self._content(self._blocks[number])
 
     def whole_blocks(self) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,6 @@ their order, and only then goes: at each moment every result that stays is there
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,15 +40,14 @@ class _Part:
     rows: int
     size: int
 
+    @classmethod
+    def at(cls, path: Path) -> _Part:
+        time_ns, _, rows = path.stem.split("-")
+        return cls(path, int(time_ns), int(rows), size_of(path))
+
     @property
     def night(self) -> int:
-        """The night in which it was committed."""
         return night_at(self.committed_ns)
-
-
-def _part(path: Path) -> _Part:
-    time_ns, _, rows = path.stem.split("-")
-    return _Part(path, int(time_ns), int(rows), size_of(path))
 
 
 class MemoFolder:
@@ -57,7 +55,7 @@ class MemoFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.parts = [_part(path) for path in part_paths(folder)]
+        self.parts = [_Part.at(path) for path in part_paths(folder)]
         self._uses = read_uses(folder)
 
     @property
@@ -66,19 +64,10 @@ class MemoFolder:
         return sum(part.rows for part in self.parts)
 
     @property
-    def size(self) -> int:
-        """Bytes of all parts."""
-        return sum(part.size for part in self.parts)
-
-    @property
     def newest(self) -> int:
         """The night in which something of it was last used or committed, 0 for never."""
         used = int(self._uses.nights.max()) if len(self._uses.nights) else 0
         return max([used, *(part.night for part in self.parts)])
-
-    def surely_used(self, cutoff: int) -> int:
-        """Results that builds since `cutoff` used, by the marks alone: no part is opened for it."""
-        return int((self._uses.nights >= cutoff).sum())
 
     @cached_property
     def _results(self) -> list[tuple[_Part, Nights]]:
@@ -89,7 +78,7 @@ class MemoFolder:
         results: list[tuple[_Part, Nights]] = []
         for number, path in enumerate(found.parts):
             inside = found.part == number
-            part = parts[path] if path in parts else _part(path)
+            part = parts[path] if path in parts else _Part.at(path)
             of_rows = np.zeros(part.rows, dtype=np.int64)
             of_rows[found.row[inside]] = np.where(found.found[inside], np.maximum(nights[inside], part.night), 0)
             results.append((part, of_rows))
@@ -99,14 +88,6 @@ class MemoFolder:
         """Remove marks that tell nothing, such as damaged ones: no build writes those of settings that are not used."""
         if not len(self._uses.heads):
             uses_file(self.folder).unlink(missing_ok=True)
-
-    def bytes_by_night(self) -> dict[int, float]:
-        """Bytes of results by the night in which they were last used, as shares of their parts."""
-        by_night: dict[int, float] = {}
-        for part, nights in self._results:
-            for night, count in zip(*np.unique(nights, return_counts=True), strict=True):
-                by_night[int(night)] = by_night.get(int(night), 0.0) + part.size * int(count) / max(part.rows, 1)
-        return by_night
 
     def forget(self, cutoff: int, share: float, *, dry_run: bool) -> Space:
         """Forget what was last used before `cutoff`, where at least a `share` of a part was; returns what that frees.
@@ -122,7 +103,8 @@ class MemoFolder:
                 for path in paths:
                     path.unlink(missing_ok=True)
             return freed
-        if self.rows - self.surely_used(cutoff) < PARTLY_UNUSED * self.rows and share >= PARTLY_UNUSED:
+        used_since = int((self._uses.nights >= cutoff).sum())  # By the marks alone: no part is opened for it.
+        if self.rows - used_since < PARTLY_UNUSED * self.rows and share >= PARTLY_UNUSED:
             return Space()
         freed = Space()
         for part, nights in self._results:
@@ -154,18 +136,3 @@ def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space
     again = commit_part(part.path.parent, rows, part.committed_ns)
     part.path.unlink(missing_ok=True)
     return Space(1, part.size - size_of(again))
-
-
-def raised_cutoff(folders: Sequence[MemoFolder], cutoff: int, newest: int, most: int) -> int:
-    """The night before which is to be forgotten so that `most` bytes stay; never later than `newest`."""
-    by_night: dict[int, float] = {}
-    for folder in folders:
-        for night, size in folder.bytes_by_night().items():
-            by_night[night] = by_night.get(night, 0.0) + size
-    stays = sum(size for night, size in by_night.items() if night >= cutoff)
-    for night in sorted(night for night in by_night if cutoff <= night < newest):
-        if stays <= most:
-            return cutoff
-        stays -= by_night[night]
-        cutoff = night + 1
-    return cutoff

@@ -97,7 +97,6 @@ class NightStates:
                 _remove(old)
 
     def _states(self) -> list[Path]:
-        """The states, the oldest first."""
         return sorted(p for p in self.folder.iterdir() if p.is_dir() and not p.name.startswith("."))
 
     def forget_others(self) -> None:
@@ -117,14 +116,12 @@ def _verified(path: Path) -> Mapping[str, Any]:
 
 
 def _synced(path: Path) -> str:
-    """The checksum of a file that is on the disk for good."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
     return checksum_of(path)
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a directory, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -75,8 +75,7 @@ class ObjectStore:
     def read(self, key: str) -> tuple[bytes, Version] | None:
         """An object and what `replace` knows its version by; None where there is none.
 
-        Raises:
-            StoreError: The store cannot be read.
+        Raises StoreError: the store cannot be read.
         """
         import obstore
 
@@ -92,8 +91,7 @@ class ObjectStore:
         Returns:
             The new version; None where another was put meanwhile.
 
-        Raises:
-            StoreError: The store cannot be written, or does not say whether it was.
+        Raises StoreError: the store cannot be written, or does not say whether it was.
         """
         import obstore
         from obstore.exceptions import AlreadyExistsError, PreconditionError
@@ -116,11 +114,7 @@ class ObjectStore:
         return None
 
     def put(self, key: str, content: bytes | Path) -> None:
-        """Put an object.
-
-        Raises:
-            StoreError: The store cannot be written.
-        """
+        """Put an object. Raises StoreError: the store cannot be written."""
         import obstore
 
         part = _BLOCK if isinstance(content, bytes) else max(_BLOCK, content.stat().st_size // _MOST_PARTS)
@@ -130,9 +124,7 @@ class ObjectStore:
     def download(self, key: str, path: Path, expected: str) -> None:
         """Write an object with the checksum `expected` to `path`; the checksum is not compared.
 
-        Raises:
-            FileNotFoundError: There is no such object.
-            StoreError: The store cannot be read.
+        Raises FileNotFoundError: there is no such object; StoreError: the store cannot be read.
         """
         import obstore
 
@@ -169,8 +161,7 @@ class ObjectStore:
     def see_that_it_compares(self) -> None:
         """See that the store can be written, and refuses a put whose condition does not hold.
 
-        Raises:
-            StoreError: It cannot, or it does not refuse.
+        Raises StoreError: it cannot, or it does not refuse.
         """
         key = f"probe-{uuid4().hex}"
         self.replace(key, b"1", None)

@@ -140,8 +140,7 @@ class Part:
     def check(self) -> None:
         """Read its files whole, unless this process did.
 
-        Raises:
-            DamagedError: One is not as it was written; the message says what to ingest again.
+        Raises DamagedError: one is not as it was written; the message says what to ingest again.
         """
         for kind in _SCHEMAS:
             if why := VERIFIED.damage(self.path(kind), self.checksums[kind]):
@@ -150,8 +149,7 @@ class Part:
     def batches(self, kind: str, columns: Sequence[str] | None = None, rows: int = 256) -> Iterator[pa.RecordBatch]:
         """Rows of `pages`, `rejects` or `sightings` that count, in the order they were read.
 
-        Raises:
-            DamagedError: They are not as they were written.
+        Raises DamagedError: they are not as they were written.
         """
         self.check()
         schema = _SCHEMAS[kind]
@@ -259,8 +257,7 @@ class Named:
 def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
     """The finished part `name`; `named`: what the manifest says of it.
 
-    Raises:
-        DamagedError: It is not there, or damaged; the message says what to ingest again.
+    Raises DamagedError: it is not there, or damaged; the message says what to ingest again.
     """
     path, mend = directory / f"{name}.json", _again(named.live if named else ())
     try:
@@ -299,8 +296,7 @@ class PageStore:
 
         Where nothing may be written no lock is needed to read: no one else may write either.
 
-        Raises:
-            PageStoreError: Another process holds it.
+        Raises PageStoreError: another process holds it.
         """
         if shared and not os.access(self.root if self.root.exists() else self.root.parent, os.W_OK):
             yield
@@ -314,8 +310,7 @@ class PageStore:
     def parts(self) -> list[Part]:
         """The parts in effect, in an order that depends on what they hold.
 
-        Raises:
-            DamagedError: One of them is damaged; the message says what to ingest again.
+        Raises DamagedError: one of them is damaged; the message says what to ingest again.
         """
         found = [read_part(self.directory, name, named) for name, named in self.named().items()]
         for part in found:
@@ -348,9 +343,8 @@ class PageStore:
     def named(self) -> dict[str, Named]:
         """Parts in effect, by name.
 
-        Raises:
-            DamagedError: The manifest is damaged, and its copy.
-            PageStoreError: The store is of another version of Quern.
+        Raises DamagedError: the manifest is damaged, and its copy; PageStoreError: the store is of another version of
+        Quern.
         """
         return {name: Named(**named) for name, named in self._read().get("parts", {}).items()}
 
@@ -364,7 +358,6 @@ class PageStore:
         return Removals(marks, datetime.fromisoformat(since) if since else None, purged)
 
     def _read(self) -> dict[str, Any]:
-        """What the manifest says; nothing where there is none."""
         try:
             manifest = _read_manifest(self._manifest) or _read_manifest(self._copy)
         except DamagedError as error:
@@ -411,8 +404,7 @@ class PageStore:
             marks: Of the pages, as `marks_of` makes them.
             purge: Whether their text leaves the parts now, and is to leave the warehouse with the next build.
 
-        Raises:
-            DamagedError: A part is damaged that is to be written without them.
+        Raises DamagedError: a part is damaged that is to be written without them.
         """
         before, named = self.removals(), self.named()
         since = datetime.now(UTC) if purge else before.purge_since
@@ -469,7 +461,6 @@ class PageStore:
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """What a manifest of a page store says; None where there is none."""
     try:
         return read_sealed(path, f"delete {path.parent} and ingest again")
     except FileNotFoundError:

@@ -39,8 +39,7 @@ class SearchFiles:
 
         Who else wants it meanwhile waits. None where it is not there and the warehouse cannot be written.
 
-        Raises:
-            NoRoomError: The disk has no room for it.
+        Raises NoRoomError: the disk has no room for it.
         """
         folder = self.folder / name
         with suppress(DamagedError, FileNotFoundError):

@@ -73,11 +73,7 @@ class StageWriter:
         self._writer = pq.ParquetWriter(self._file, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add `batch`, which must fit the table.
-
-        Raises:
-            SchemaError: It does not.
-        """
+        """Add `batch`, which must fit the table. Raises SchemaError: it does not."""
         self._flush()
         batch = validate(batch, self._table)
         for piece in slices(batch, BATCH_ROWS, BATCH_BYTES):
@@ -88,15 +84,13 @@ class StageWriter:
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row, which must fit the table; rows are written some thousand at once.
 
-        Raises:
-            SchemaError: One of them does not.
+        Raises SchemaError: one of them does not.
         """
         self._rows.append(row)
         if len(self._rows) == BATCH_ROWS:
             self._flush()
 
     def _flush(self) -> None:
-        """Write the rows that were added."""
         rows, self._rows = self._rows, []
         if rows:
             self.write(pa.RecordBatch.from_pylist(rows, schema=self._table.schema))
@@ -235,8 +229,7 @@ class FolderWriter:
 def writer_among(folder: Path, table: Table) -> StageWriter:
     """A writer of a file in what `FolderWriter.open_to_others` gives, under a name of its own: a task may run twice.
 
-    Raises:
-        FileNotFoundError: The table is complete.
+    Raises FileNotFoundError: the table is complete.
     """
     if not folder.is_dir():
         raise FileNotFoundError(errno.ENOENT, "the table that this task is for is written already", str(folder))

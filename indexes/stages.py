@@ -38,8 +38,7 @@ class Stage:
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The table as batches of at most `rows` rows, in the order it was written.
 
-        Raises:
-            DamagedError: Its files are not as they were written; none of them is read then.
+        Raises DamagedError: its files are not as they were written; none of them is read then.
         """
         self.check()
         yield from read_parquet(self.path, self.table, columns, rows)
@@ -49,8 +48,7 @@ class Stage:
     ) -> Iterator[pa.RecordBatch]:
         """`count` rows from number `start` on, in batches as of `batches`; only files that have some of them are read.
 
-        Raises:
-            DamagedError: One of these is not as it was written.
+        Raises DamagedError: one of these is not as it was written.
         """
         at, stop, schema = 0, start + count, self.table.fields(columns or self.table.schema.names)
         files = _indexed(self.path) if self.path.is_dir() else {self.path: FolderFile(self.rows, self.checksum)}
@@ -67,19 +65,14 @@ class Stage:
                         yield from _within(_group(parquet, group, schema, rows), start - begin, stop - begin)
 
     def check(self) -> None:
-        """Read its files whole, unless this process did.
-
-        Raises:
-            DamagedError: One of them is not as it was written.
-        """
+        """Read its files whole, unless this process did. Raises DamagedError: one of them is not as it was written."""
         for path, expected in self.checksums().items() if self.checksum else ():
             _verify(path, expected)
 
     def checksums(self) -> dict[Path, str]:
         """Its files, a folder's list of them first, and their checksums.
 
-        Raises:
-            DamagedError: The list is not as it was written.
+        Raises DamagedError: the list is not as it was written.
         """
         if not self.path.is_dir():
             return {self.path: self.checksum}

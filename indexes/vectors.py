@@ -22,6 +22,8 @@ Positions = npt.NDArray[np.int64]
 
 # Pairs scored at a time: their vectors stay in the cache.
 _PAIRS = 1 << 9
+# Queries, and vectors, multiplied at a time; they change no result.
+_QUERIES, _VECTORS = 1024, 8192
 
 
 class Rows(Protocol):
@@ -99,8 +101,6 @@ def nearest(
     k: int,
     own: Positions | None = None,
     *,
-    query_block: int = 1024,
-    block: int = 8192,
     scan: bool = False,
 ) -> Neighbours:
     """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
@@ -110,33 +110,29 @@ def nearest(
         vectors: L2-normalised, shape (n, d); may be memory-mapped.
         k: Most neighbours of a query.
         own: In a self-join, the position of each query among `vectors`, which it is not to find.
-        query_block: Queries multiplied at a time; changes no result.
-        block: Vectors multiplied at a time; changes no result.
         scan: Whether a whole mapped file is read once, and need not stay in memory.
 
-    Memory: about 5 bytes x `query_block` x `block` for the products, and k positions and cosines per query.
+    Memory: about 42 MB for the products of a block, and k positions and cosines per query.
     """
     found = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
     )
-    for start in range(0, len(queries), query_block):
-        stop = min(start + query_block, len(queries))
+    for start in range(0, len(queries), _QUERIES):
+        stop = min(start + _QUERIES, len(queries))
         self_of = own[start:stop] if own is not None else None
-        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, block, scan=scan)
+        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, scan=scan)
         found.positions[start:stop] = best.positions
         found.similarities[start:stop] = best.similarities
     return found
 
 
-def _nearest_of_block(
-    queries: Floats, vectors: Rows, k: int, own: Positions | None, width: int, *, scan: bool
-) -> Neighbours:
+def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | None, *, scan: bool) -> Neighbours:
     rounding = np.float32(queries.shape[1] * 2.0**-23)
     best = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
     )
-    for start in range(0, len(vectors), width):
-        block = np.asarray(vectors[start : start + width])
+    for start in range(0, len(vectors), _VECTORS):
+        block = np.asarray(vectors[start : start + _VECTORS])
         products = queries @ block.T
         if own is not None:
             inside = (own >= start) & (own < start + len(block))

@@ -19,7 +19,7 @@ from typing import Final
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
-from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
+from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder
 from quern.indexes.night_state import NightStates
 from quern.indexes.object_store import StoreError
 from quern.indexes.page_store import PageStoreError
@@ -191,7 +191,7 @@ def vacuum_memo(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Forget results that none of the last nights used, then the least recently used beyond the bytes allowed.
+    """Forget results that none of the last nights used.
 
     Args:
         warehouse: Held for writing.
@@ -210,10 +210,6 @@ def vacuum_memo(
             folder.mend_marks()
             NightStates(folder.folder).forget_damaged()
     folders = [folder for folder in folders if folder.parts]
-    if memo.max_bytes:
-        most = max(0, memo.max_bytes - sum(part.space().bytes for part in answers))
-        if sum(folder.size for folder in folders) > most:
-            cutoff, share = raised_cutoff(folders, cutoff, oldest_kept(nights, 1, published), most), 0.0
     if cutoff:
         for folder in folders:
             mine.add("memo", folder.forget(cutoff, share, dry_run=dry_run))

@@ -39,8 +39,7 @@ def parse_address(text: str | Path) -> Path | Url:
     a mistake more often than a wish. All else is a local path: an absolute path, and a colon that stands elsewhere
     (`a:b`, `C:/x`, `folder/s3:/x`).
 
-    Raises:
-        AddressError: The text is blank, or no path and no URL.
+    Raises AddressError: the text is blank, or no path and no URL.
     """
     given = os.fspath(text)
     if not given.strip() or "\0" in unquote(given):
@@ -63,11 +62,7 @@ def parse_address(text: str | Path) -> Path | Url:
 
 
 def local_path(text: str | Path) -> Path:
-    """The path on this machine that `text` names.
-
-    Raises:
-        AddressError: It names none.
-    """
+    """The path on this machine that `text` names. Raises AddressError: it names none."""
     address = parse_address(text)
     if isinstance(address, Url):
         raise _not_served(address)
@@ -75,11 +70,7 @@ def local_path(text: str | Path) -> Path:
 
 
 def page_source(text: str | Path) -> Path | Url:
-    """The path or s3:// address that `text` names, to read pages from.
-
-    Raises:
-        AddressError: It names neither.
-    """
+    """The path or s3:// address that `text` names, to read pages from. Raises AddressError: it names neither."""
     address = parse_address(text)
     if address == f"{S3}://":
         raise AddressError(f"{address} names no bucket; write s3://bucket/prefix")
@@ -91,8 +82,7 @@ def page_source(text: str | Path) -> Path | Url:
 def warehouse_place(text: str | Path) -> Path | Url:
     """The folder of a warehouse that `text` names, or the address in an object store where it is published.
 
-    Raises:
-        AddressError: It names neither.
+    Raises AddressError: it names neither.
     """
     address = parse_address(text)
     if not isinstance(address, Url):
@@ -126,8 +116,7 @@ def http_address(url: str, instead: str) -> str:
         url: The address.
         instead: Where a secret belongs.
 
-    Raises:
-        ValueError: It is another, or has a user, a password or a query.
+    Raises ValueError: it is another, or has a user, a password or a query.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:

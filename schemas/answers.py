@@ -33,11 +33,6 @@ class Search(BaseModel):
     stop: str
     missing: list[str] = Field(default_factory=list)  # What of the question none of the kept chunks matches.
 
-    @property
-    def verified(self) -> bool:
-        """Whether what was kept was found to answer the question."""
-        return self.stop == "verified"
-
 
 class Question(BaseModel):
     """A user's question; only `query_id` and `question` are needed to answer it, the others to measure answers."""

@@ -46,8 +46,7 @@ def require(module: str, wanted: str, otherwise: str = "") -> None:
         wanted: What needs it, as the sentence begins.
         otherwise: What can be done without it.
 
-    Raises:
-        MissingExtraError: It is not installed.
+    Raises MissingExtraError: it is not installed.
     """
     if not installed(module):
         raise MissingExtraError(f"{wanted} needs {missing(module)}{f', or {otherwise}' if otherwise else ''}")

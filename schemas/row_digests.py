@@ -151,11 +151,3 @@ class TableDigest:
     def hexdigest(self) -> str:
         """The digest of the rows seen so far, 32 hexadecimal digits."""
         return bytes_digest(self.rows.to_bytes(8, "big") + self._sum.tobytes())
-
-
-def table_digest(batches: Iterable[pa.RecordBatch]) -> str:
-    """Digest of a whole table given as batches."""
-    digest = TableDigest()
-    for batch in batches:
-        digest.update(batch)
-    return digest.hexdigest()

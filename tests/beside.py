@@ -137,7 +137,6 @@ class Builds:
         return self.folder / name / "warehouse"
 
     def stop(self) -> None:
-        """End the build that runs, and start no other."""
         with self._lock:
             self._stopped = True
             running = self._running
@@ -148,7 +147,6 @@ class Builds:
 
 
 def _write(path: Path, content: object) -> None:
-    """Write a file that is there whole or not at all."""
     made = path.with_name(f"{path.name}.{os.getpid()}")
     made.write_text(json.dumps(content), "utf-8")
     made.replace(path)

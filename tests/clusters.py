@@ -32,7 +32,6 @@ class Daemon:
             )
 
     def says(self, pattern: str, seconds: float = 60.0) -> re.Match[str]:
-        """What it wrote that matches, once it did."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and self.process.poll() is None:
             if found := re.search(pattern, self.log.read_text("utf-8", "replace")):
@@ -41,7 +40,6 @@ class Daemon:
         raise AssertionError(f"it did not say {pattern}: {self.log.read_text('utf-8', 'replace')[-2000:]}")
 
     def stop(self) -> None:
-        """End it and its children."""
         for process in (*self.process_tree(), self.process):
             try:
                 process.send_signal(signal.SIGKILL)
@@ -50,7 +48,6 @@ class Daemon:
         self.process.wait(10)
 
     def process_tree(self) -> list[psutil.Process]:
-        """Its children."""
         try:
             return psutil.Process(self.process.pid).children(recursive=True)
         except psutil.NoSuchProcess:

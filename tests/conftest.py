@@ -88,7 +88,6 @@ def start_quern(*arguments: object, cwd: Path = ROOT, **environment: str) -> sub
 
 
 def run_quern(*arguments: object, timeout: float = 600, cwd: Path = ROOT, **environment: str) -> Any:
-    """Run the command line in a process of its own, as a user does."""
     with start_quern(*arguments, cwd=cwd, **environment) as process:
         try:
             output, errors = process.communicate(timeout=timeout)
@@ -267,7 +266,7 @@ class SharedSpark:
 
     def engines(self) -> Engines:
         """Engines that do all by Spark, with Spark started."""
-        spark = self._engines.spark(0, 0)
+        spark = self._engines.spark()
         assert spark is not None
         with pytest.MonkeyPatch.context() as patch:
             # Workers must be able to import the job that a test there declares.
@@ -289,7 +288,6 @@ def _shared_spark() -> Iterator[SharedSpark]:
 
 @pytest.fixture(scope="session")
 def java() -> None:
-    """Java, without which tests of Spark are skipped."""
     try:
         require_java()
     except EngineError as error:
@@ -343,5 +341,4 @@ def read_pages(source: Path | PageStore, settings: IngestSettings, run: Run) -> 
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]

@@ -21,11 +21,9 @@ class SmallDisk:
         self._filler = path / "filler"
 
     def resize(self, kib: int) -> None:
-        """Give it so much space, in all."""
         _mount("-o", f"remount,size={kib}k", str(self.path))
 
     def fill(self, left: int = 0) -> None:
-        """Leave `left` KiB free."""
         disk = os.statvfs(self.path)
         taken = self._filler.stat().st_blocks * 512 if self._filler.exists() else 0
         size = taken + disk.f_bavail * disk.f_frsize - (left << 10)
@@ -34,7 +32,6 @@ class SmallDisk:
                 os.posix_fallocate(file.fileno(), 0, size // BLOCK * BLOCK)
 
     def empty(self) -> None:
-        """Give back what was taken."""
         self._filler.unlink(missing_ok=True)
 
 

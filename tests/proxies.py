@@ -37,7 +37,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def _serving(handler: type[_Handler]) -> Iterator[str]:
-    """The address of a server on a free port of loopback."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads, server.block_on_close = True, False
         threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
@@ -55,7 +54,6 @@ class Proxy:
     asked: list[tuple[str, str, bytes]] = field(default_factory=list)  # Method, path and body of each request.
 
     def documents(self) -> int:
-        """Documents that were written or deleted by bulk."""
         bodies = [body for _, path, body in self.asked if path.endswith("/_bulk")]
         return sum(set(json.loads(line)) <= {"index", "delete"} for body in bodies for line in body.splitlines())
 
@@ -65,7 +63,6 @@ def as_json(value: Any, status: int = 200) -> Answer:
 
 
 def saying(number: str, **more: str) -> Answer:
-    """What a server of this version says of itself."""
     return as_json({"version": {"number": number, **more}})
 
 

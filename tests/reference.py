@@ -35,14 +35,12 @@ _PHASES: dict[str, type[Group]] = {"Build": BuildSettings, "Search": SearchSetti
 
 
 def main(folder: Path) -> None:
-    """Write every page of the reference to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, "utf-8")
 
 
 def pages() -> dict[str, str]:
-    """The text of every page of the reference, by file name."""
     return {
         "build.md": build_page(STEPS),
         "tables.md": tables_page(TABLES),
@@ -52,7 +50,6 @@ def pages() -> dict[str, str]:
 
 
 def build_page(steps: Sequence[Step]) -> str:
-    """The steps of a build, and the tables between them."""
     head = _page(
         "The build",
         "A build is a list of steps (`pipelines/build/steps.py`). A row-wise step computes only rows that the memo",
@@ -77,7 +74,6 @@ def build_page(steps: Sequence[Step]) -> str:
 
 
 def tables_page(tables: Mapping[str, Table]) -> str:
-    """What every table holds, field by field."""
     head = _page(
         "Tables",
         "Every table of a warehouse. A field may be null only where its type ends with `?`. Times are UTC. Keys are",
@@ -106,7 +102,6 @@ def tables_page(tables: Mapping[str, Table]) -> str:
 
 
 def settings_page() -> str:
-    """What every setting means, with its default."""
     head = _page(
         "Settings",
         "Every setting with its default. `--set group.name=value` sets one, `--settings FILE.yaml` many; an unknown",
@@ -126,7 +121,6 @@ def settings_page() -> str:
 
 
 def commands_page() -> str:
-    """What every command does, with its arguments, options and examples."""
     head = _page(
         "Commands",
         "Every command, as `quern COMMAND --help` shows it. Exit codes: 0 for success, 2 with one sentence on standard",

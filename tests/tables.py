@@ -30,7 +30,6 @@ def filled(table: Table, row: Row) -> Row:
 
 
 def batch_of(table: Table, rows: list[Row]) -> pa.RecordBatch:
-    """The rows, filled."""
     return pa.RecordBatch.from_pylist([filled(table, row) for row in rows], schema=table.schema)
 
 

@@ -6,7 +6,7 @@ file. ```python blocks with `>>>` are doctests. All of a page runs in one folder
 
 Printed and shown are compared after a small normalisation, because these differ from run to run and from machine to
 machine: build ids, seconds, MiB, rates, scores, the digests of tables and how many questions were answered (vectors
-have other last bits on other processors), the engine that a job ran on (this process helps while Spark starts) and its
+have other last bits on other processors), the engine that a job ran on and its
 cores. A line `...` stands for any lines, `...` in a line for any text.
 
 `QUERN_DOCS=write pytest tests/test_docs.py` writes what was printed into the pages; then read the difference.
@@ -81,7 +81,6 @@ class Command:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
     block: list[str] | None = None
     for number, line in enumerate((ROOT / page).read_text("utf-8").splitlines(), 1):
         fence = _FENCE.match(line)
@@ -105,7 +104,6 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def agrees(shown: tuple[str, ...], printed: str) -> bool:
-    """Whether a command printed what a page shows."""
     pattern = "".join(
         r"(?:.*\n)*?" if line.strip() == "..." else ".*?".join(map(re.escape, normal(line).split("..."))) + r"\n"
         for line in shown
@@ -141,7 +139,6 @@ def normal(line: str) -> str:
 
 
 def prose(page: str) -> str:
-    """A page without its fenced blocks."""
     return re.sub(r"^( *)```.*?^ *```$", "", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
@@ -251,7 +248,6 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
     heads = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", head.lower())).replace(" ", "-") for head in heads}
 

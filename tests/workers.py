@@ -73,7 +73,6 @@ def _together(nodeid: str) -> str:
 
 
 def _waits_for(item: pytest.Item) -> set[str]:
-    """The builds that a test waits for."""
     named = item.callspec.params.get("long_build") if hasattr(item, "callspec") else None
     return ({named} if named else set()) | ({MINI_WEB} if "mini_web" in getattr(item, "fixturenames", ()) else set())
 
@@ -90,7 +89,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """A worker learns where the builds are."""
     node.workerinput["builds"] = str(builds(node.config).folder)
 
 
@@ -114,6 +112,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """No build outlives the tests."""
     if _BUILDS in session.config.stash:
         session.config.stash[_BUILDS].stop()

@@ -52,9 +52,8 @@ class WarehouseFolder:
     def open(cls, root: Path) -> Self:
         """The warehouse at `root`.
 
-        Raises:
-            WarehouseError: There is none, or it is of another version of Quern.
-            DamagedError: The file that says what the directory is, is damaged.
+        Raises WarehouseError: there is none, or it is of another version of Quern; DamagedError: the file that says
+        what the directory is, is damaged.
         """
         if root.is_file():
             raise WarehouseError(f"{root} is a file; --warehouse names the directory of a warehouse")
@@ -90,11 +89,7 @@ class WarehouseFolder:
         return self.store.url if self.store else self.root
 
     def current_id(self) -> str | None:
-        """The published snapshot's build id; None before the first.
-
-        Raises:
-            DamagedError: The pointer is damaged.
-        """
+        """The published snapshot's build id; None before the first. Raises DamagedError: the pointer is damaged."""
         if self.store:
             return self.store.current
         try:
@@ -111,9 +106,8 @@ class WarehouseFolder:
     def manifest(self, build_id: str | None = None) -> Manifest:
         """The manifest of a snapshot, by default of the published one.
 
-        Raises:
-            WarehouseError: There is no such snapshot.
-            DamagedError: The manifest is damaged, or the pointer to the published one.
+        Raises WarehouseError: there is no such snapshot; DamagedError: the manifest is damaged, or the pointer to the
+        published one.
         """
         wanted = build_id or self.current_id()
         if wanted is None:
@@ -151,8 +145,7 @@ class WarehouseFolder:
     def fetch(self, manifest: Manifest, name: str, *, served: bool) -> None:
         """Have the files of a table of a snapshot in this directory: its staged ones, or those of LanceDB.
 
-        Raises:
-            DamagedError: The store has one no longer, or not as it was written.
+        Raises DamagedError: the store has one no longer, or not as it was written.
         """
         if self.store:
             version = manifest.tables[name]
@@ -218,11 +211,7 @@ class Snapshot:
         return TABLES[name].with_dimension(version.dimension) if version.dimension else TABLES[name], version
 
     def table(self, name: str) -> ServedTable:
-        """A served table.
-
-        Raises:
-            DamagedError: Its files, which are read whole once, are not as they were written.
-        """
+        """A served table. Raises DamagedError: its files, which are read whole once, are not as they were written."""
         table, version = self._pinned(name)
         self.warehouse.fetch(self.manifest, name, served=True)
         return self.warehouse.served.open(table, version.version, version.served, self.lease)
@@ -230,19 +219,14 @@ class Snapshot:
     def stage(self, name: str) -> Stage:
         """A table as its Parquet file.
 
-        Raises:
-            DamagedError: It is to be fetched from a store, which has it no longer, or not as it was written.
+        Raises DamagedError: it is to be fetched from a store, which has it no longer, or not as it was written.
         """
         table, version = self._pinned(name)
         self.warehouse.fetch(self.manifest, name, served=False)
         return Stage(table, self.warehouse.root / version.file, version.rows, version.digest, version.checksum)
 
     def check(self) -> None:
-        """Read all files of all tables.
-
-        Raises:
-            DamagedError: One is not as it was written.
-        """
+        """Read all files of all tables. Raises DamagedError: one is not as it was written."""
         for name, version in self.manifest.tables.items():
             self.stage(name).check()
             if version.kind == "served":

@@ -43,9 +43,7 @@ class BuildHistory:
     def add(self, build: Build) -> None:
         """Write the record of a build, in place of an earlier or a damaged one.
 
-        Raises:
-            OSError: It cannot be written; an earlier one is kept.
-            StoreError: It cannot be uploaded.
+        Raises OSError: it cannot be written; an earlier one is kept; StoreError: it cannot be uploaded.
         """
         sink = pa.BufferOutputStream()
         table = pa.Table.from_pylist([build.model_dump()], schema=BUILDS.schema)

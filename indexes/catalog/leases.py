@@ -38,8 +38,7 @@ class Lease:
 def take_lease(manifest: Path) -> Lease:
     """A lease on the snapshot whose manifest is at `manifest`; it is there still when this returns.
 
-    Raises:
-        FileNotFoundError: The manifest is gone.
+    Raises FileNotFoundError: the manifest is gone.
     """
     # Pruning holds a manifest alone for as long as it takes to delete one file: a second is long.
     for _ in range(200):

@@ -66,8 +66,7 @@ def working_folder(place: Path | Url) -> Path:
 
     That is one below `QUERN_STORES`, by default `quern/stores` in the user's cache.
 
-    Raises:
-        StoreError: It cannot be made.
+    Raises StoreError: it cannot be made.
     """
     if not isinstance(place, Url):
         return place
@@ -133,8 +132,7 @@ class StoredSnapshots:
     def fetch_manifest(self, build_id: str, path: Path) -> None:
         """Have the manifest of a snapshot at `path`.
 
-        Raises:
-            DamagedError: It is gone from the store, or is not as it was written.
+        Raises DamagedError: it is gone from the store, or is not as it was written.
         """
         expected = self.pointer.snapshots.get(build_id) if self.pointer else None
         if expected is not None and VERIFIED.damage(path, expected):
@@ -143,8 +141,7 @@ class StoredSnapshots:
     def fetch(self, manifest: Manifest, name: str) -> None:
         """Have what the manifest names `name`, a file or a folder, whole and undamaged in the folder of this machine.
 
-        Raises:
-            DamagedError: A file is gone from the store, or is not as it was written.
+        Raises DamagedError: a file is gone from the store, or is not as it was written.
         """
         named = {n: key for n, key in manifest.objects.items() if n == name or n.startswith(f"{name}/")}
         paths = {self.root / n: key for n, key in named.items()}
@@ -206,9 +203,8 @@ class StoredSnapshots:
         Returns:
             The manifest, with the keys of its files.
 
-        Raises:
-            DamagedError: A file is not as it was written.
-            StoreError: The store fails, or another snapshot was published since the build began.
+        Raises DamagedError: a file is not as it was written; StoreError: the store fails, or another snapshot was
+        published since the build began.
         """
         if parent is not None and parent.build_id != manifest.parent:
             raise self._lost()
@@ -254,11 +250,7 @@ class StoredSnapshots:
         self.objects.delete([other for other in earlier if other != key])
 
     def point_to(self, build_id: str) -> None:
-        """Publish a snapshot that is there.
-
-        Raises:
-            StoreError: Another was published since the pointer was read.
-        """
+        """Publish a snapshot that is there. Raises StoreError: another was published since the pointer was read."""
         self._move(build_id, lambda known: known)
 
     def forget(self, build_id: str, kept: Callable[[], Sequence[Manifest]]) -> None:

@@ -53,8 +53,7 @@ class Warehouse(WarehouseFolder):
     def create(cls, root: Path) -> Self:
         """The warehouse at `root`, made if nothing is there.
 
-        Raises:
-            WarehouseError: `root` is a file, or a directory that holds something else.
+        Raises WarehouseError: `root` is a file, or a directory that holds something else.
         """
         if root.exists() and not root.is_dir():
             raise WarehouseError(f"{root} is a file; --warehouse must name a directory")
@@ -79,9 +78,8 @@ class Warehouse(WarehouseFolder):
 
         Steps of a build write apart from each other and hold it `beside_others`.
 
-        Raises:
-            WarehouseError: Another build still holds it after `seconds`, or it cannot be written.
-            StoreError: It is published in a store that cannot be written, or that has no conditional puts.
+        Raises WarehouseError: another build still holds it after `seconds`, or it cannot be written; StoreError: it is
+        published in a store that cannot be written, or that has no conditional puts.
         """
         with held_for_writing(self.root, what, seconds, beside_others=beside_others):
             VERIFIED.forget()
@@ -106,18 +104,13 @@ class Warehouse(WarehouseFolder):
     def snapshot(self, build_id: str | None = None, *, leased: bool = True) -> Snapshot:
         """A snapshot open for reading, by default the published one; pruning leaves it alone while it is `leased`.
 
-        Raises:
-            WarehouseError: There is no such snapshot.
+        Raises WarehouseError: there is no such snapshot.
         """
         lease = self.lease(build_id) if leased else None
         return Snapshot(self, self.manifest(lease.build_id if lease else build_id), lease)
 
     def lease(self, build_id: str | None = None) -> Lease:
-        """A lease on a snapshot, by default the published one.
-
-        Raises:
-            WarehouseError: There is no such snapshot.
-        """
+        """A lease on a snapshot, by default the published one. Raises WarehouseError: there is no such snapshot."""
         # Others are published and pruned meanwhile.
         for _ in range(10):
             wanted = build_id or self.current_id()
@@ -132,8 +125,7 @@ class Warehouse(WarehouseFolder):
     def pin(self, stage: Stage, parent: Manifest | None) -> TableVersion:
         """Write `stage` as a new version of its table, or return the parent's where nothing changed.
 
-        Raises:
-            WarehouseError: No such table is declared.
+        Raises WarehouseError: no such table is declared.
         """
         table = stage.table
         if table.name not in TABLES:
@@ -220,8 +212,7 @@ class Warehouse(WarehouseFolder):
     def rollback(self, build_id: str | None = None) -> Manifest:
         """Publish an earlier snapshot again, by default the one that the published was built upon.
 
-        Raises:
-            WarehouseError: There is no such snapshot, or none before the published one.
+        Raises WarehouseError: there is no such snapshot, or none before the published one.
         """
         manifest = self.rolled_back(build_id)
         self._point_to(manifest.build_id)
@@ -230,8 +221,7 @@ class Warehouse(WarehouseFolder):
     def rolled_back(self, build_id: str | None = None) -> Manifest:
         """The manifest of the snapshot that `rollback` would publish.
 
-        Raises:
-            WarehouseError: There is no such snapshot, or none before the published one.
+        Raises WarehouseError: there is no such snapshot, or none before the published one.
         """
         if build_id is None:
             build_id = self.manifest().parent

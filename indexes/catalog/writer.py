@@ -67,8 +67,7 @@ def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bo
         seconds: How long to wait for another writer to end.
         beside_others: Whether it is held together with others that say so.
 
-    Raises:
-        WarehouseError: Another holds it still, or it cannot be written.
+    Raises WarehouseError: another holds it still, or it cannot be written.
     """
     lock, busy = root / "build.lock", TimeoutError()
     hold = storage.beside_others if beside_others else exclusive

@@ -71,7 +71,6 @@ def hierarchy(projection: sparse.csr_array, most: int, levels: int) -> list[Coun
 
 
 def _by_size(labels: Counts) -> Counts:
-    """Labels from 0 numbered again, the largest first."""
     order = np.argsort(-np.bincount(labels), kind="stable") if len(labels) else np.zeros(0, dtype=np.int64)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -166,7 +165,6 @@ def _moved(
 
 
 def _summed(names: Counts, weights: Weights, size: int) -> Weights:
-    """The weights of each name from 0 to `size`."""
     return np.bincount(names, weights=weights, minlength=size).astype(np.float64, copy=False)
 
 

@@ -113,7 +113,6 @@ class ServedTable:
         return pa.concat_tables(found)
 
     def _there(self, columns: Sequence[str]) -> list[str]:
-        """Those of the columns that it was written with."""
         known = set(self.lance.schema.names)
         return [name for name in columns if name in known]
 
@@ -151,8 +150,7 @@ class ServedTables:
     def check(self, table: str, version: int, checksums: Mapping[str, str]) -> None:
         """Read all files of a version, unless this process did.
 
-        Raises:
-            DamagedError: One is not as it was written, or gone, or another stands beside them.
+        Raises DamagedError: one is not as it was written, or gone, or another stands beside them.
         """
         expected = self.files(table, version, checksums)
         for path, of_file in expected.items():
@@ -165,8 +163,7 @@ class ServedTables:
     def open(self, table: Table, version: int, checksums: Mapping[str, str], hold: object = None) -> ServedTable:
         """The table as it was at `version`; `hold` lives as long as what is returned.
 
-        Raises:
-            DamagedError: It is not as it was written; none of its files is given to LanceDB then.
+        Raises DamagedError: it is not as it was written; none of its files is given to LanceDB then.
         """
         self.check(table.name, version, checksums)
         return ServedTable(self.database.open_table(f"{table.name}-{version}"), table, hold)

@@ -57,8 +57,7 @@ class ExportedTable:
     def __init__(self, snapshot: Snapshot, name: str) -> None:
         """Args: `name` is that of a served table whose key is one column.
 
-        Raises:
-            WarehouseError: It is not, or the snapshot has no such table.
+        Raises WarehouseError: it is not, or the snapshot has no such table.
         """
         if name not in EXPORTABLE:
             raise WarehouseError(no_such("exportable table", name, EXPORTABLE))

@@ -102,8 +102,7 @@ class SearchServer:
     def opened(self) -> Self:
         """Ask the server what it is.
 
-        Raises:
-            SearchServerError: It does not answer, is of the other kind, or of a version that Quern does not know.
+        Raises SearchServerError: it does not answer, is of the other kind, or of a version that Quern does not know.
         """
         try:
             # Once: who mistyped an address should not wait for it.
@@ -144,8 +143,7 @@ class SearchServer:
             lines: What is sent instead, as lines of JSON.
             tries: Tries at most; by default as many as the settings say.
 
-        Raises:
-            SearchServerError: There is none after all tries, or the server refuses the request.
+        Raises SearchServerError: there is none after all tries, or the server refuses the request.
         """
         content = lines or (b"" if body is None else json.dumps(body).encode())
         kind = {"Content-Type": "application/x-ndjson" if lines else "application/json"} if content else {}
@@ -176,11 +174,7 @@ class SearchServer:
         raise failed
 
     def _exchange(self, request: httpx.Request) -> tuple[int, bytes]:
-        """Status and body of an answer.
-
-        Raises:
-            httpx.HTTPError: There is none in time, or a larger one than is read.
-        """
+        """Status and body of an answer. Raises httpx.HTTPError: there is none in time, or a larger one than is read."""
         late = time.monotonic() + self.settings.timeout
         answer = self._client.send(request, stream=True)
         try:
@@ -198,7 +192,6 @@ class SearchServer:
 
     @staticmethod
     def _reason(answer: bytes) -> str:
-        """What an answer says went wrong."""
         try:
             error = json.loads(answer)["error"]
             return str(error["reason"] if isinstance(error, dict) else error)[:_TOLD]
@@ -220,8 +213,7 @@ class SearchServer:
     def published(self, alias: str, indexes: Mapping[str, Index]) -> tuple[Index, About] | None:
         """The index that an alias leads to; None where there is no such alias.
 
-        Raises:
-            SearchServerError: Another program made that index, or the alias leads to several.
+        Raises SearchServerError: another program made that index, or the alias leads to several.
         """
         named = [index for index in indexes.values() if alias in {index.name, *index.aliases}]
         if len(named) > 1:
@@ -229,11 +221,7 @@ class SearchServer:
         return (named[0], self.own(named[0])) if named else None
 
     def own(self, index: Index) -> About:
-        """What Quern wrote of the index.
-
-        Raises:
-            SearchServerError: Another program made it.
-        """
+        """What Quern wrote of the index. Raises SearchServerError: another program made it."""
         if index.about is None:
             raise self.error(
                 f"another program made the index {index.name}, which is left as it is; name another with --index, or "
@@ -255,8 +243,7 @@ class SearchServer:
 
         What the server has no room for at the time is sent again, by itself.
 
-        Raises:
-            SearchServerError: It refuses a document; the others of these may be written.
+        Raises SearchServerError: it refuses a document; the others of these may be written.
         """
         left, path = list(changes), f"/{name}/_bulk"
         for number in range(1, self.settings.tries + 1):

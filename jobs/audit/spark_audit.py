@@ -203,7 +203,6 @@ def memory_context() -> Any:
 
 
 def _found(found: Any) -> object:
-    """What was measured, as the Arrow engine measures it."""
     result = found.result or {}
     if "unexpected_count" in result:
         examples = result.get("partial_unexpected_list", [])[:EXAMPLES]

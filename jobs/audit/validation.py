@@ -107,10 +107,8 @@ def audit(stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limi
         limits: Thresholds, and what the tables are compared with.
         spark: A Spark session, to check on Spark instead of in this process.
 
-    Raises:
-        OSError, MemoryError: A fault of the machine, which says nothing of the tables.
-        DamagedError: A file is not as it was written.
-        pyarrow.ArrowInvalid: A file is no Parquet file.
+    Raises OSError, MemoryError: a fault of the machine, which says nothing of the tables; DamagedError: a file is not
+    as it was written; pyarrow.ArrowInvalid: a file is no Parquet file.
     """
     for stage in stages.values():
         stage.check()

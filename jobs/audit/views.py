@@ -71,7 +71,6 @@ class View:
 
 
 def _computed(derived: Derived, batch: pa.RecordBatch) -> pa.Array:
-    """The derived column of the rows of `batch`."""
     first, *others = (batch.column(c) for c in derived.columns)
     match derived.kind:
         case "length":

@@ -102,8 +102,7 @@ class Contract(ABC):
     def prepare(self) -> None:  # noqa: B027 - most jobs have nothing to prepare
         """Do what is done once per machine, before a build begins, and see that the job can be done.
 
-        Raises:
-            MachineFaultError: It cannot; the message says what to do.
+        Raises MachineFaultError: it cannot; the message says what to do.
         """
 
     def fingerprint(self) -> str:

@@ -166,11 +166,6 @@ def last_uses(steps: Sequence[Step], settings: Settings) -> dict[str, str]:
     return {engine: step.name for step in steps if (engine := step.engine(settings))}
 
 
-def spark_modules(steps: Sequence[Step], settings: Settings) -> list[str]:
-    """The modules of the jobs that Spark's workers may run."""
-    return [type(step.job(settings)).__module__ for step in steps if step.engine(settings) == "spark"]
-
-
 def makers(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
     """The steps that make `tables`."""
     return [step for step in steps if set(step.makes) & set(tables)]
@@ -236,8 +231,7 @@ def _repeats(step: Step, settings: Settings, same: set[str], parent: Snapshot, m
 def left_alone(step: Step, settings: Settings, run: Run) -> Finished:
     """An idle step as if it had been run: its record and report, and its tables where they are kept.
 
-    Raises:
-        LookupError: There is no last build, or it had no such step.
+    Raises LookupError: there is no last build, or it had no such step.
     """
     record = _record(step, run.parent) if run.parent else None
     if record is None or run.parent is None:

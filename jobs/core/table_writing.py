@@ -167,8 +167,6 @@ class Partition:
 
 @dataclass(frozen=True)
 class _PartitionFile:
-    """A partition that was written."""
-
     start: int
     file: WrittenFile
     aside: Path

@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -160,8 +160,7 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
     A fault in one row must neither stop a build nor take its batch with it: the batch is halved until the
     row is alone. Such a reject is transient, because it says something of the program, not of the row.
 
-    Raises:
-        OSError, MemoryError, MachineFaultError: A fault of the machine.
+    Raises OSError, MemoryError, MachineFaultError: a fault of the machine.
     """
     try:
         found = job.apply(batch)
@@ -231,59 +230,25 @@ class Engine(Protocol):
 
     name: str
 
-    def start(self) -> None:
-        """Start what the engine needs, if it does not run yet.
-
-        Raises:
-            EngineError: It cannot start.
-        """
-
     def run(self, work: Work) -> Ran:
         """Apply the job to every row and commit the results; returns what did it.
 
-        Raises:
-            EngineError: The job could not be finished; what was committed stays.
+        Raises EngineError: the job could not be finished; what was committed stays.
         """
 
     def close(self) -> None:
         """Give back processes and memory."""
 
 
-class Shuffler(Protocol):
-    """Spark, which starts in the background while this process does the first tasks."""
-
-    def session(self) -> Any:
-        """The Spark session.
-
-        Raises:
-            EngineError: It cannot start.
-        """
-
-    def until_ready(self, tasks: Sequence[_Piece]) -> Iterator[_Piece]:
-        """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
-
-
 class Spread(Protocol):
     """Workers: this machine's cores, Spark's or Ray's."""
+
+    name: str
 
     def each(self, function: Callable[[_Piece], Any], items: Sequence[_Piece], /) -> Iterator[Any]:
         """`function` of each of `items`, as they end.
 
-        Raises:
-            EngineError: A worker died, or it could not be finished.
-        """
-
-
-class Cluster(Protocol):
-    """Machines that functions can be spread over: Ray."""
-
-    def each(
-        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int] = ..., /
-    ) -> Iterator[Any]:
-        """`function` of each of `items`, as they end; `size` is an item's bytes.
-
-        Raises:
-            EngineError: It does not start, or a task failed for good.
+        Raises EngineError: a worker died, or it could not be finished.
         """
 
 
@@ -299,14 +264,8 @@ class EnginePool(Protocol):
     def spread(self, kind: Literal["cpu", "model"]) -> Spread:
         """Whose workers write a large table: those of the cluster that runs such jobs, or this machine's cores."""
 
-    def spark(self, rows: int, local_below: int) -> Shuffler | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
-
-    def cluster(self) -> Cluster | None:
-        """Ray for work that can be spread over machines; None where it is to be done in this process."""
-
-    def free_gpus(self) -> None:
-        """End models that are kept on GPUs, as others are to be loaded there."""
+    def spark(self) -> Spread | None:
+        """Spark, where it is asked for, for work that is no job."""
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""

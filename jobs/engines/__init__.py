@@ -7,7 +7,7 @@ An engine is given the rows that the memo lacks (`jobs.core.work`); changing the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +36,6 @@ class Engines:
         self,
         settings: EngineSettings,
         generator: Callable[[EngineSettings, RayEngine], Engine] | None = None,
-        preload: Sequence[str] = (),
         rates: Mapping[str, float] | None = None,
         folder: Path | None = None,
     ) -> None:
@@ -45,13 +44,11 @@ class Engines:
         Args:
             settings: Which are to be used.
             generator: Makes what runs jobs of language models, given the build's Ray.
-            preload: What Spark's workers import once for all.
             rates: Seconds that a row of a job takes, by the job's name, for `auto`.
             folder: What the nodes of a cluster are to see as this machine does.
 
-        Raises:
-            EngineError: Spark is asked for, and there is no Java.
-            MissingExtraError: The engine that is asked for is not installed.
+        Raises EngineError: spark is asked for, and there is no Java; MissingExtraError: the engine that is asked for is
+        not installed.
         """
         addresses = {"spark": settings.spark_master, "ray": settings.ray_address}
         self._wanted = {name for name, address in addresses.items() if address or settings.engine == name}
@@ -64,7 +61,7 @@ class Engines:
         self._engines: dict[str, Engine] = {}
         self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
             "local": LocalEngine,
-            "spark": partial(SparkEngine, preload=tuple(preload), folder=folder),
+            "spark": partial(SparkEngine, folder=folder),
             "ray": partial(RayEngine, folder=folder),
         }
         if generator is not None:
@@ -77,18 +74,11 @@ class Engines:
         if self._settings.engine in _MODULES:
             return self._engine(self._settings.engine)
         name = "spark" if job.engine == "cpu" else "ray"
-        repays = self._may_start(name) and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
-        if job.gpus:
-            self.free_gpus()
-        return self._engine(name if name in self._wanted or repays else "local")
-
-    def free_gpus(self) -> None:
-        """Have Ray end models that it keeps on GPUs, as others are to be loaded there."""
-        if "ray" in self._engines:
+        may_start = self._settings.engine == "auto" and installed(_MODULES[name])
+        repays = may_start and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
+        if job.gpus and "ray" in self._engines:
             cast("RayEngine", self._engines["ray"]).free_gpus()
-
-    def _may_start(self, name: str) -> bool:
-        return self._settings.engine == "auto" and installed(_MODULES[name])
+        return self._engine(name if name in self._wanted or repays else "local")
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:
@@ -105,15 +95,9 @@ class Engines:
         name = next((name for name in names if name in self._wanted), "local")
         return cast("Spread", self._engine(name))
 
-    def spark(self, rows: int, local_below: int) -> SparkEngine | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
-        if "spark" in self._wanted or (self._may_start("spark") and rows >= local_below):
-            return cast("SparkEngine", self._engine("spark"))
-        return None
-
-    def cluster(self) -> RayEngine | None:
-        """Ray for work that can be spread over machines; None where it is to be done in this process."""
-        return cast("RayEngine", self._engine("ray")) if "ray" in self._wanted else None
+    def spark(self) -> SparkEngine | None:
+        """Spark, where it is asked for, for work that is no job."""
+        return cast("SparkEngine", self._engine("spark")) if "spark" in self._wanted else None
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, and what else ran for its jobs: another needs their memory."""

@@ -54,21 +54,13 @@ class Child:
             )
 
     def ready(self) -> bool:
-        """Whether it has started.
-
-        Raises:
-            ChildDiedError: The process ended.
-        """
+        """Whether it has started. Raises ChildDiedError: the process ended."""
         if not self._ready and self.connection.poll():
             self._ready = self.receive()[0] == "ready"
         return self._ready
 
     def begin(self, function: Call, *arguments: Any) -> None:
-        """Begin a function, whose results `results` gives.
-
-        Raises:
-            ChildDiedError: The process ended.
-        """
+        """Begin a function, whose results `results` gives. Raises ChildDiedError: the process ended."""
         self.send((function, arguments))
 
     def send(self, message: Any) -> None:
@@ -81,8 +73,7 @@ class Child:
     def receive(self) -> tuple[str, Any]:
         """What it says: `ready`, `next` where it wants an item, `value`, `end`, or `error`.
 
-        Raises:
-            ChildDiedError: The process ended.
+        Raises ChildDiedError: the process ended.
         """
         try:
             kind, value = _received(self.connection)
@@ -114,9 +105,8 @@ def results(
 ) -> Iterator[Any]:
     """What the functions that `children` began say, as they say it; each item goes to the first that wants one.
 
-    Raises:
-        ChildDiedError: One ended.
-        EngineError: What `check` raises, which is called every second while nobody says anything.
+    Raises ChildDiedError: one ended; EngineError: what `check` raises, which is called every second while nobody says
+    anything.
     """
     left, busy = iter(items), {child.connection: child for child in children}
     while busy:

@@ -26,9 +26,6 @@ class LocalEngine:
         self._cores = core_count(settings)
         self._workers: list[Child] = []
 
-    def start(self) -> None:
-        """Workers start when there is work for them."""
-
     def run(self, work: Work) -> Ran:
         """Apply the job file by file."""
         for _ in self.each(work.compute_files, [[file] for file in work.files], alone=work.job.engine == "model"):
@@ -45,8 +42,7 @@ class LocalEngine:
             items: What it is done to.
             alone: Whether it uses all cores itself.
 
-        Raises:
-            EngineError: A worker died.
+        Raises EngineError: a worker died.
         """
         begun, left = time.monotonic(), list(items)
         try:
@@ -67,7 +63,6 @@ class LocalEngine:
             raise
 
     def _ready(self) -> bool:
-        """Whether there are workers that have started."""
         return bool(self._workers) and all(worker.ready() for worker in self._workers)
 
     def close(self) -> None:

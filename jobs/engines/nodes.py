@@ -108,8 +108,7 @@ def asked(folder: Path | None) -> Iterator[tuple[str, list[str]]]:
 def check(driver: Facts, nodes: Sequence[Facts], folder: Path | None) -> None:
     """See that nodes are like the driver.
 
-    Raises:
-        EngineError: Some are not; the message names them and says what to do.
+    Raises EngineError: some are not; the message names them and says what to do.
     """
     faults = {facts["node"]: fault for facts in nodes if (fault := _fault(driver, facts, folder))}
     if faults:
@@ -119,7 +118,6 @@ def check(driver: Facts, nodes: Sequence[Facts], folder: Path | None) -> None:
 
 
 def _fault(driver: Facts, facts: Facts, folder: Path | None) -> str:
-    """What a node lacks; empty where it lacks nothing."""
     where = f"in {facts['executable']}"
     if facts["python"] != driver["python"]:
         return f"runs Python {facts['python']}, this machine {driver['python']}: use one version"
@@ -138,8 +136,7 @@ def _fault(driver: Facts, facts: Facts, folder: Path | None) -> str:
 def see_that_it_listens(engine: str, address: str) -> None:
     """Connect to the master or head of a cluster: the engines' own clients try for minutes and then tell pages.
 
-    Raises:
-        EngineError: None of the addresses can be reached.
+    Raises EngineError: none of the addresses can be reached.
     """
     scheme, _, rest = address.removeprefix("k8s://").rpartition("://")
     tried = []

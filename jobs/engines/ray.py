@@ -68,21 +68,13 @@ class RayEngine:
             pass
         return Ran(self.name)
 
-    def each(
-        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int] = lambda _: 0
-    ) -> Iterator[Any]:
-        """`function` of each of `items`, in tasks of one core, as they end.
+    def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """`function`, pickled by name, of each of `items`, in tasks of one core, as they end.
 
-        Args:
-            function: What is done; pickled by name.
-            items: Made as tasks end: one more than there are cores, or fewer, so that they fill no more than half of
-                this machine's object store.
-            size: Bytes of an item.
-
-        Raises:
-            EngineError: Ray does not start, or a task failed for good.
+        Items are made as tasks end: there is one more than there are cores. Raises EngineError: Ray does not start, or
+        a task failed for good.
         """
-        return self.call(_each, function, items=((item, size(item)) for item in items))
+        return self.call(_each, function, items=items)
 
     def call(
         self,
@@ -101,10 +93,9 @@ class RayEngine:
             check: Called every second while it says nothing.
             patience: Seconds that it has to see that nobody listens, where it is stopped before its end.
 
-        Raises:
-            EngineError: Ray does not start, or died.
+        Raises EngineError: ray does not start, or died.
         """
-        child = self._started()
+        child = self.start()
         address, seconds = self._settings.ray_address, self._settings.cluster_seconds
         there = lost_after("Ray", address, seconds) if address and address != "auto" else lambda: None
 
@@ -136,7 +127,6 @@ class RayEngine:
                 pass
 
     def _dead(self) -> list[str]:
-        """Which processes of a local Ray died."""
         dead = []
         for name, process in self._vital.items():
             with suppress(psutil.NoSuchProcess):
@@ -145,17 +135,11 @@ class RayEngine:
             dead.append(name)
         return dead
 
-    def start(self) -> None:
-        """Start a local Ray, or join the cluster.
+    def start(self) -> Child:
+        """The process that drives Ray, a local one or the cluster's; it is started if it does not run yet.
 
-        Raises:
-            EngineError: It does not start.
-            MissingExtraError: Ray is not installed.
+        Raises EngineError: it does not start; MissingExtraError: Ray is not installed.
         """
-        self._started()
-
-    def _started(self) -> Child:
-        """The process that drives Ray."""
         if self._child is not None:
             return self._child
         require("ray", "the engine Ray", "use --engine local")
@@ -172,7 +156,7 @@ class RayEngine:
                 # One logical core more than there are: reading never has to wait for the actor that computes.
                 "num_cpus": core_count(self._settings) + 1,
                 "include_dashboard": False,
-                "object_store_memory": self._settings.ray_object_store << 20,
+                "object_store_memory": 256 << 20,
                 "_temp_dir": str(self._scratch.path),
             }
         try:
@@ -262,7 +246,6 @@ def _describe(_items: object, say: Callable[[Any], None], probe: str, packages: 
 
 
 def _nodes() -> list[str]:
-    """Ids of the nodes that have cores."""
     import ray
 
     return [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
@@ -291,7 +274,6 @@ def let_go(*_: object) -> None:
 
 
 def _compute(_items: object, _say: object, work: Work) -> None:
-    """Do `work`: actors are named its files."""
     import ray
     import ray.data
 
@@ -332,31 +314,25 @@ def _compute(_items: object, _say: object, work: Work) -> None:
         raise stopped("Ray", f"the job {work.job.name}", error) from error
 
 
-def _each(items: Iterator[tuple[Any, int]], say: Callable[[Any], None], function: Callable[[Any], Any]) -> None:
-    """Say what `function` makes of each of `items`, which come with their sizes."""
+def _each(items: Iterator[Any], say: Callable[[Any], None], function: Callable[[Any], Any]) -> None:
+    """Say what `function` makes of each of `items`."""
     import ray
-
-    def next_result() -> Any:
-        (done,), _ = ray.wait([*running])
-        del running[done]
-        return ray.get(done)
 
     def run(item: Any) -> Any:  # Ray takes functions alone, and no partial ones.
         return function(item)
 
     task = ray.remote(num_cpus=1)(run)
     most = int(ray.cluster_resources().get("CPU", 1)) + 1
-    here = ray.get_runtime_context().get_node_id()
-    stores = [n["Resources"].get("object_store_memory", 0) for n in ray.nodes() if n["NodeID"] == here]
-    room = int(stores[0]) // 2 if stores else 0
-    running: dict[Any, int] = {}
+    running: list[Any] = []
     try:
-        for item, taken in items:
-            while running and (len(running) >= most or sum(running.values()) + taken > room):
-                say(next_result())
-            running[task.remote(item)] = taken
+        for item in items:
+            if len(running) == most:
+                (done,), running = ray.wait(running)
+                say(ray.get(done))
+            running.append(task.remote(item))
         while running:
-            say(next_result())
+            (done,), running = ray.wait(running)
+            say(ray.get(done))
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, QuernError | OSError):
             raise error.cause from None  # Ray's class of it is known to no other process.

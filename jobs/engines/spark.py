@@ -1,7 +1,7 @@
 """Spark: runs jobs as `mapInArrow` of a session, and gives that session to what needs a shuffle.
 
-A local session takes some 8 seconds to be of use: Java, the first query, the Python workers. It starts in a thread,
-and until it is ready this process does the work itself, file by file.
+A local session takes some 8 seconds to be of use: Java, the first query, the Python workers. It starts in a thread, so
+that a cluster which does not answer is given up in time.
 """
 
 from __future__ import annotations
@@ -35,12 +35,9 @@ from quern.schemas.settings import EngineSettings
 log = logging.getLogger(__name__)
 
 _GAVE_UP: Final = (
-    "its Java process ended at once; what it wrote above says why, and engine.spark_memory and engine.spark_conf are "
-    "what it was given"
+    "its Java process ended at once; what it wrote above says why, and engine.spark_conf are what it was given"
 )
 _PART_DDL: Final = "part string, inputs bigint"
-PRELOAD: Final = "QUERN_SPARK_PRELOAD"
-"""Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
 
 
@@ -50,26 +47,20 @@ def _map_files(work: Work, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
             yield from (work.compute(rows) for rows in work.batches([work.files[number]]))
 
 
-def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from batches
-
-
 class SparkEngine:
     """A Spark session, started on first use."""
 
     name = "spark"
 
-    def __init__(self, settings: EngineSettings, preload: Sequence[str] = (), folder: Path | None = None) -> None:
+    def __init__(self, settings: EngineSettings, folder: Path | None = None) -> None:
         """A session that is not started.
 
         Args:
             settings: How it is started.
-            preload: Modules that the process which workers are forked from imports once for all.
             folder: What the nodes of a cluster are to see as this machine does.
         """
         self._settings, self._folder = settings, folder
         self._doing = ""
-        self._preload = preload
         self._session: Any = None
         self._scratch: Scratch | None = None
         self._failed: Exception | None = None
@@ -88,11 +79,9 @@ class SparkEngine:
         try:
             self._scratch = Scratch("spark")
             self._doing = "the master does not accept this program: it must be a Spark master, of the same version"
-            session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
+            session = spark_session(self._settings, self._scratch.path)
             if on_cluster(self._settings):
                 self._look_at_nodes(session)
-            else:
-                warm(session, core_count(self._settings))
             self._session = session
         except (EngineError, MissingExtraError, OSError) as error:
             self._failed = error
@@ -104,11 +93,7 @@ class SparkEngine:
             ended.set()
 
     def _look_at_nodes(self, session: Any) -> None:
-        """See that the nodes can work.
-
-        Raises:
-            EngineError: Some cannot.
-        """
+        """See that the nodes can work. Raises EngineError: some cannot."""
         context = session.sparkContext
         self._doing = (
             "no executor came: the master's page says what workers lack, free cores or memory (spark.executor.memory), "
@@ -123,16 +108,10 @@ class SparkEngine:
             tasks = range(context.defaultParallelism)
             check(describe(None), context.parallelize(tasks, len(tasks)).map(describe).collect(), self._folder)
 
-    @property
-    def ready(self) -> bool:
-        """Whether the session can be used at once, or could not be started."""
-        return self._session is not None or self._failed is not None
-
     def start(self) -> None:
         """Start the session, and wait until it can be used.
 
-        Raises:
-            EngineError: It cannot start, or a cluster's time is over.
+        Raises EngineError: it cannot start, or a cluster's time is over.
         """
         self.begin()
         if self._starting is not None:
@@ -155,53 +134,31 @@ class SparkEngine:
             raise did_not_start("Spark", str(failed), self._settings.spark_master) from failed
 
     def session(self) -> Any:
-        """The Spark session, for work that needs a shuffle.
-
-        Raises:
-            EngineError: It cannot start.
-        """
+        """The Spark session, for work that needs a shuffle. Raises EngineError: it cannot start."""
         self.start()
         return self._session
 
-    def until_ready(self, tasks: Sequence[_T]) -> Iterator[_T]:
-        """Those of `tasks`, from the first on, to be done in this process, because the session still starts.
-
-        Not where Spark was asked for by name: it then does all.
-        """
-        self.begin()
-        for task in tasks if self._settings.engine == "auto" else ():
-            if self.ready:
-                break
-            yield task
-
     def run(self, work: Work) -> Ran:
         """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
-        done = 0
-        for file in self.until_ready(work.files):
-            work.compute_files([file])
-            done += 1
-        if done == len(work.files):
-            return Ran("local")
-        spark = self.session()
+        spark, tasks = self.session(), len(work.files)
         try:
             # One number per task: it needs neither a Python worker nor a shuffle to make them.
-            numbers = spark.range(done, len(work.files), 1, len(work.files) - done)
+            numbers = spark.range(0, tasks, 1, tasks)
             numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
             raise stopped("Spark", f"the job {work.job.name}", error) from _said(error)
-        return Ran("local+spark" if done else "spark")
+        return Ran(self.name)
 
     def each(self, function: Callable[[_T], Any], items: Sequence[_T]) -> Iterator[Any]:
         """`function`, of a module, of each of `items`, in a task each; in their order.
 
-        Raises:
-            EngineError: It does not start, or a task failed for good.
+        Raises EngineError: it does not start, or a task failed for good.
         """
         context = self.session().sparkContext
         try:
             yield from context.parallelize(items, len(items)).map(function).collect()
         except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
-            raise stopped("Spark", "the writing of a table", error) from _said(error)
+            raise stopped("Spark", "its tasks", error) from _said(error)
 
     @property
     def died(self) -> bool:
@@ -256,18 +213,10 @@ def _stop(session: Any | None) -> None:
         SparkSession._instantiatedSession = None  # `stop` leaves it, where Java is gone.
 
 
-def warm(session: Any, tasks: int) -> None:
-    """Run a first query, which takes seconds whatever it asks, and start a Python worker for each of its `tasks`."""
-    same = session.range(0, tasks, 1, tasks).mapInArrow(_same, "id bigint")
-    same.write.format("noop").mode("overwrite").save()
-
-
-def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch: Path | None = None) -> Any:
+def spark_session(settings: EngineSettings, scratch: Path) -> Any:
     """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
-    Raises:
-        EngineError: It cannot start.
-        MissingExtraError: It is not installed.
+    Raises EngineError: it cannot start; MissingExtraError: it is not installed.
     """
     require("pyspark", "the engine Spark", "use --engine local")
     require_java()
@@ -284,12 +233,12 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
     conf = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": settings.spark_memory,
+        "spark.driver.memory": "1g",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
     }
     driver = "-XX:+UseSerialGC"
-    if scratch is not None and " " not in str(scratch):
+    if " " not in str(scratch):
         # It is killed, which is quicker than to ask it to stop: what it would then remove must lie in one place.
         driver += f" -Djava.io.tmpdir={scratch}"
     # A task is tried four times.
@@ -301,9 +250,8 @@ def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch
             "spark.driver.bindAddress": "127.0.0.1",
             # Python does the work here: what Java would spend on its best compiler is lost to it.
             "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1",
-            "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
-            f"spark.executorEnv.{PRELOAD}": ",".join(preload),
-            **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
+            "spark.local.dir": str(scratch),
+            f"spark.executorEnv.{MARK}": str(scratch),
         }
     elif master != "yarn":
         see_that_it_listens("Spark", master)

@@ -1,7 +1,7 @@
 """The tables `queries` and `nodes`: Doc2Query-- keeps the best share of the synthetic queries as nodes.
 
 A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
-3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
+3.3) or over the corpus (Doc2Query--, arXiv 2301.03266). Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
 one page among others. Memory: the ids of chunks, some 30 bytes for each chunk and pair, and 4 bytes a pair for the
 threshold of the corpus, for which all are scored here first. Beyond `engine.file_rows` pairs workers score and write
@@ -39,8 +39,6 @@ _PAIR: Final = QUERIES.without("similarity", "kept").schema.names
 
 @dataclass(frozen=True)
 class _Scored:
-    """Queries of some whole chunks, those that have a vector."""
-
     queries: pa.RecordBatch
     texts: pa.Array
     vectors: Floats
@@ -105,7 +103,6 @@ class _Part:
     floor: float = -math.inf  # Least similarity of a kept query.
 
     def write(self, queries: StageWriter, nodes: StageWriter) -> None:
-        """Write the queries and the nodes."""
         # Nodes that a chunk may have, of each document whose chunks could together have more than it may. Each chunk
         # has the same share, and at least one node, so that a long page is found by all of its parts.
         chunks = Counter(doc for b in self._chunks("chunk_id") for doc in document_of(b.column(0)).to_pylist())
@@ -134,8 +131,6 @@ class _Part:
 
     def threshold(self) -> float:
         """The least similarity of a kept query; -inf where each chunk is judged alone."""
-        if self.settings.scope == "absolute":
-            return self.settings.min_similarity
         if self.settings.scope == "chunk":
             return -math.inf
         scores = np.concatenate([np.empty(0, np.float32), *(scored.similarity for scored in self._scored())])
@@ -183,7 +178,6 @@ class _Part:
 
 
 def _write(part: _Part, folders: tuple[Path, Path]) -> tuple[int, WrittenFile, WrittenFile]:
-    """Write the files of `part`; with the place of the part."""
     with writer_among(folders[0], part.tables[0]) as queries, writer_among(folders[1], part.tables[1]) as nodes:
         part.write(queries, nodes)
     return part.of_pairs[0], queries.file, nodes.file

@@ -26,11 +26,9 @@ from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run, TableJob
-from quern.jobs.core.work import EngineError
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.graph.neighbours.edges import STATE_VERSION, neighbour_edges
 from quern.schemas.digests import settings_digest
-from quern.schemas.extras import require
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 from quern.schemas.tables import EDGES, Table
 
@@ -53,24 +51,9 @@ class Link(TableJob):
         """The settings that edges depend on."""
         return {**self.settings.results(), **self.how.results()}
 
-    def prepare(self) -> None:
-        """See that there is a GPU where one is asked for.
-
-        Raises:
-            EngineError, MissingExtraError: There is none, or nothing that uses it.
-        """
-        if self.how.device == "cuda":
-            require("torch", "neighbours.device=cuda", "set it to cpu")
-            import torch
-
-            if not torch.cuda.is_available():
-                raise EngineError("neighbours.device=cuda: this machine has no GPU that torch can use; set it to cpu")
-
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles."""
         nodes, documents = inputs["nodes"], inputs.get("documents")
-        if self.how.device == "cuda":
-            run.engines.free_gpus()
         laid = _lay(nodes, run)
         with run.writer(EDGES) as writer:
             searched, notes = self._neighbours(laid, run, writer)
@@ -89,11 +72,7 @@ class Link(TableJob):
         if len(laid.keys) == 0:
             return 0, {}
         folder = run.memo / self.name / settings_digest([self.name, self.version, STATE_VERSION, self.how.results()])
-        cluster = run.engines.cluster()
-        spread = cluster.each if cluster else None
-        joined = neighbour_edges(
-            laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
-        )
+        joined = neighbour_edges(laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id)
         edges, rank = joined.edges, joined.edges.rank
         for start in range(0, len(rank), _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -104,8 +83,6 @@ class Link(TableJob):
 
 @dataclass(frozen=True)
 class _Laid:
-    """The nodes in the order of their keys."""
-
     keys: pa.Array
     chunk: Positions  # A number for each one's chunk, shape (nodes,).
     vectors: Floats  # Their vectors, memory-mapped, shape (nodes, d).

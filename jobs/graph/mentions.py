@@ -129,7 +129,6 @@ def mention_edges(
 
 
 def _named(nodes: Stage, keys: pa.Array, titles: Titles) -> tuple[Positions, Positions]:
-    """(node, title) of all mentions, sorted."""
     source: list[int] = []
     title: list[int] = []
     for batch in nodes.batches(["query_id", "text"], _BATCH):

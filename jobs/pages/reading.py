@@ -6,24 +6,22 @@ driver; what comes back is a part's name.
 
 from __future__ import annotations
 
-import json
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
 from quern.jobs.core.progress import watched
-from quern.jobs.core.work import EngineError, EnginePool
+from quern.jobs.core.work import EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found
 from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import ADDRESSED, FILES, HTML, WARC, Input
@@ -38,7 +36,6 @@ VERSION: Final = 10
 # Libraries that have a say in the fields of documents, by names of months and by encodings of tables and texts. Pages
 # of HTML and of archives are stored as they are, and read by `clean`.
 _LIBRARIES: Final = ("charset-normalizer", "dateparser")
-_NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096
 
@@ -114,44 +111,10 @@ def read_task(task: Task, settings: IngestSettings, directory: Path) -> Part:
         return writer.finish(claims)
 
 
-def _read_here(settings: IngestSettings, directory: Path, numbered: tuple[int, Task]) -> tuple[int, str]:
-    """Read a task in a process of this machine: its number, and the name of its part."""
+def _read_numbered(settings: IngestSettings, directory: Path, numbered: tuple[int, Task]) -> tuple[int, str]:
+    """Read a task in a worker: its number, and the name of its part."""
     number, task = numbered
     return number, read_task(task, settings, directory).name
-
-
-def _read_on(tasks: Sequence[Task], settings: IngestSettings, directory: Path, session: Any) -> list[Part]:
-    """The parts of `tasks`, by a Spark session."""
-    orders = directory / "tasks"
-    shutil.rmtree(orders, ignore_errors=True)
-    orders.mkdir(parents=True)
-    for number, task in enumerate(tasks):
-        (orders / f"{number}.json").write_text(json.dumps([asdict(span) for span in task]), "ascii")
-    try:
-        # A number per task: it needs neither a Python worker nor a shuffle to make them.
-        numbers = session.range(0, len(tasks), 1, len(tasks))
-        rows = numbers.mapInArrow(partial(_read_numbered, orders, settings, directory), "part string").collect()
-    except Exception as error:  # py4j and Spark raise many kinds
-        cause = " ".join(str(error).split())[:300]
-        raise EngineError(f"Spark could not finish reading: {cause}; what was read is kept, run it again") from error
-    finally:
-        shutil.rmtree(orders, ignore_errors=True)
-    return [read_part(directory, row["part"]) for row in rows]
-
-
-def _read_numbered(
-    orders: Path, settings: IngestSettings, directory: Path, numbers: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Read the tasks whose numbers are given, as their files in `orders` describe them; runs in a Spark worker."""
-    for batch in numbers:
-        for number in batch.column("id").to_pylist():
-            task: list[Span] = []
-            for span in json.loads((orders / f"{number}.json").read_text("ascii")):
-                fault = span["file"].pop("fault")
-                file = Input(**span["file"], fault=tuple(fault) if fault else None)
-                task.append(Span(file, span["start"], span["end"]))
-            part = read_task(tuple(task), settings, directory)
-            yield pa.RecordBatch.from_pylist([{"part": part.name}], schema=_NAMED)
 
 
 def reasons_of(parts: Sequence[Part]) -> Counter[str]:
@@ -213,17 +176,10 @@ def read_spans(
     tasks = tasks_of(spans, settings.task_bytes)
     if not tasks:
         return [], "none"
-    # With `auto`, fewer tasks are done without Spark: one takes some seconds.
-    spark = engines.spark(len(tasks), 64)
-    before = finished_parts(directory)
+    workers, before = engines.spark() or engines.local(), finished_parts(directory)
     with watched("ingest", len(tasks), lambda: finished_parts(directory) - before):
-        if spark is None:
-            here = partial(_read_here, settings, directory)
-            names = dict(engines.local().each(here, list(enumerate(tasks))))
-            return [read_part(directory, names[number]) for number in range(len(tasks))], "local"
-        done = [read_task(task, settings, directory) for task in spark.until_ready(tasks)]
-        left = tasks[len(done) :]
-        return done + (_read_on(left, settings, directory, spark.session()) if left else []), "spark"
+        names = dict(workers.each(partial(_read_numbered, settings, directory), list(enumerate(tasks))))
+    return [read_part(directory, names[number]) for number in range(len(tasks))], workers.name
 
 
 def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings, directory: Path) -> list[Part]:

@@ -88,9 +88,6 @@ class GeneratorEngine:
         """Args: `ray` is the build's, which a model in vLLM runs on."""
         self._settings, self._ray = settings, ray
 
-    def start(self) -> None:
-        """Nothing is needed before a job says which model."""
-
     def run(self, work: Work) -> Ran:
         """Ask for the output of every row, and again with what was wrong where a reply failed.
 

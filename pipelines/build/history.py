@@ -144,7 +144,7 @@ def _of_steps(
 
 def _address(engine: str, settings: Mapping[str, Any]) -> str:
     """Where an engine is, if it is not on this machine."""
-    group, name = _ADDRESSES.get(engine.rpartition("+")[2], ("", ""))  # `local+spark` is both.
+    group, name = _ADDRESSES.get(engine, ("", ""))
     return _without_credentials(str(settings.get(group, {}).get(name, "")))
 
 

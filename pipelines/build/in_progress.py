@@ -30,7 +30,7 @@ from quern.indexes.stages import Stage
 from quern.indexes.storage import sweep
 from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step, spark_modules
+from quern.jobs.core.step import Step, idle_steps, left_alone, makers, run_step
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.tasks.generators.backends import prepare_generator
 from quern.jobs.tasks.table import GeneratorEngine
@@ -143,19 +143,16 @@ class StagedBuild:
         }
 
     @contextmanager
-    def run(self, steps: Sequence[Step], work: str = "") -> Iterator[Run]:
-        """What the jobs of `steps` share; rejects are those of the step that is run.
+    def run(self, work: str = "") -> Iterator[Run]:
+        """What jobs share; rejects are those of the step that is run.
 
-        Args:
-            steps: The steps.
-            work: The folder, within that for temporary files, of a step that others may run beside.
+        `work` is the folder, within that for temporary files, of a step that others may run beside.
         """
         folder = self.folder / "work" / work
         for path in folder.glob("*"):  # of a step that was killed
             if path.name != _TABLES:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        preload = spark_modules(steps, self.settings)
-        with new_run(self.begun.build_id, self.warehouse, self.settings, folder, self.warehouse.stages, preload) as run:
+        with new_run(self.begun.build_id, self.warehouse, self.settings, folder, self.warehouse.stages) as run:
             run.source, run.parent, run.started_at = self.source, self.parent, self.begun.started_at
             yield run
 
@@ -351,9 +348,7 @@ class StagedBuild:
 
 
 @contextmanager
-def new_run(
-    build_id: str, warehouse: Warehouse, settings: Settings, work: Path, stages: Path, preload: Sequence[str] = ()
-) -> Iterator[Run]:
+def new_run(build_id: str, warehouse: Warehouse, settings: Settings, work: Path, stages: Path) -> Iterator[Run]:
     """What jobs share: temporary files in `work`, tables in `stages`; rejects go to `work` until told otherwise."""
     work.mkdir(parents=True, exist_ok=True)
     rejects = work / "rejects.parquet"
@@ -362,7 +357,7 @@ def new_run(
         known = busiest(warehouse.whole_manifests()[::-1], "job")
         rates = {job: record.seconds / record.computed for job, record in known.items() if record.computed}
     with (
-        Engines(settings.engine, GeneratorEngine, preload, rates, work) as engines,
+        Engines(settings.engine, GeneratorEngine, rates, work) as engines,
         StageWriter(rejects, REJECTS) as writer,
     ):
         yield Run(

@@ -217,7 +217,7 @@ def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
     if staged.finished(step) is not None:
         log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
         return
-    with staged.run([step], work=step.name) as run:
+    with staged.run(step.name) as run:
         staged.prepare([step], run)
         staged.finish(step, run, meter)
         if step is STEPS[0]:

@@ -38,7 +38,7 @@ def build(source: Path | Url | None, warehouse: Warehouse, settings: Settings, *
             staged = None
             try:
                 staged = StagedBuild.begin(folder, warehouse, begun)
-                with staged.run(STEPS) as run:
+                with staged.run() as run:
                     make_tables(staged, run, meter)
                 manifest = staged.pinned(staged.audit())
                 manifest.seconds = round(time.monotonic() - started, 1)

@@ -119,7 +119,7 @@ def diff(
 ) -> None:
     """Show which rows were added, changed and removed between two snapshots; documents by title and address.
 
-    Tables with equal digests are not read; others are read once, in some 250 MB of memory however large they are.
+    Tables with equal digests are not read; others are read once, in some 100 bytes of memory a row.
     """
     from quern.pipelines.inspect.difference import difference, snapshot_named
 

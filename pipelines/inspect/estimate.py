@@ -23,7 +23,7 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.memo import Memo
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import run_step, spark_modules, upstream
+from quern.jobs.core.step import run_step, upstream
 from quern.jobs.documents.originals import originals
 from quern.jobs.engines import core_count
 from quern.jobs.engines.scratch import Scratch
@@ -82,9 +82,7 @@ def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settin
         steps = upstream(STEPS, ("bare_chunks",))
         work = catalog.clear_work(new_build_id())
         stack.callback(shutil.rmtree, work.parent, ignore_errors=True)
-        run = stack.enter_context(
-            new_run(work.name, catalog, settings, work, work / "trial", spark_modules(steps, settings))
-        )
+        run = stack.enter_context(new_run(work.name, catalog, settings, work, work / "trial"))
         run.source = source or page_store(catalog)
         tables: dict[str, Stage] = {}
         for step in steps:

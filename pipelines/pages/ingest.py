@@ -86,7 +86,7 @@ def add_pages(
     started = time.monotonic()
     store = page_store(warehouse)
     found = find_inputs(sources, lenient=sync and confirmed)
-    with store.lock(), Engines(settings.engine, preload=[read_spans.__module__], folder=store.directory) as engines:
+    with store.lock(), Engines(settings.engine, folder=store.directory) as engines:
         VERIFIED.forget()
         store.mend()
         held = store.whole_parts()

@@ -111,6 +111,11 @@ def column(name: str, kind: pa.DataType, doc: str, *, nullable: bool = False) ->
     return pa.field(name, kind, nullable, {"doc": doc})
 
 
+def columns(*fields: pa.Field) -> pa.Schema:
+    """The schema of these columns, in order."""
+    return pa.schema(fields)
+
+
 def optional(name: str, kind: pa.DataType, doc: str) -> pa.Field:
     """A column that may be null, with its meaning and unit."""
     return column(name, kind, doc, nullable=True)

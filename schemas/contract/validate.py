@@ -22,9 +22,8 @@ def _where(table: Table, batch: pa.RecordBatch, field: str, row: int) -> str:
 def validate(batch: pa.RecordBatch, table: Table) -> pa.RecordBatch:
     """Return `batch` with its columns in the table's order.
 
-    Raises:
-        SchemaError: A column is missing, unknown or of the wrong type; a null where none may be; a vector
-            that is not finite.
+    Raises SchemaError: a column is missing, unknown or of the wrong type; a null where none may be; a vector that is
+    not finite.
     """
     missing = [n for n in table.schema.names if n not in batch.schema.names]
     unknown = [n for n in batch.schema.names if n not in table.schema.names]

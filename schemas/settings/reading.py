@@ -20,7 +20,7 @@ from quern.schemas.settings import Settings
 from quern.schemas.words.meant import meant
 
 MOVED = {
-    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
+    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "same_chunk")},
     **{f"graph.{n}": f"link.{n}" for n in ("mentions", "mention_documents")},
     **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare")},
     "retrieve.weight_mentions": "retrieve.weight_bridges",
@@ -61,7 +61,6 @@ def choices(group: str, name: str) -> tuple[str, ...]:
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
-    """The names of a `Literal`, also of one within a tuple."""
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))
     return next((found for below in get_args(annotation) if (found := _choices(below))), ())
@@ -106,8 +105,7 @@ def _read(path: Path) -> dict[str, Any]:
 def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
 
-    Raises:
-        SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
+    Raises SettingsError: the file cannot be read, or a setting is unknown or ill-typed.
     """
     tree: dict[str, Any] = base.model_dump() if base else {}
     for group, branch in (_read(path) if path else {}).items():

@@ -4,179 +4,133 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, field_validator
 
 from quern.schemas.addresses import http_address
-from quern.schemas.setting_group import Group, Positive, Share
+from quern.schemas.setting_group import Group, Positive, Share, setting
+
+_SESSION_PARAMETERS = tuple(
+    "phpsessid jsessionid aspsessionid sessionid session_id sessid sid zenid oscsid cfid cftoken utm_source "
+    "utm_medium utm_campaign utm_term utm_content gclid fbclid".split()
+)
 
 
 class EngineSettings(Group):
     """How jobs are run; changes no result."""
 
-    engine: Literal["auto", "local", "spark", "ray"] = Field(
+    engine: Literal["auto", "local", "spark", "ray"] = setting(
         "local",
-        description="`local`: this machine's cores; `spark`, `ray`: all jobs on it; `auto`: local, but Spark (Ray for "
-        "models) for a job that takes ten times as long as its start, by the builds before.",
+        "All jobs on this machine's cores, Spark or Ray; `auto`: on these where a job takes ten times their start.",
     )
-    cores: int = Field(0, ge=0, description="Cores to use; 0 for all.")
-    spark_master: str = Field("", description="Spark master, which then does CPU jobs; empty for local[cores].")
-    spark_memory: str = Field("1g", description="Heap of the Spark driver.")
-    spark_conf: dict[str, str] = Field(
-        {},
-        description="Further configuration of Spark, such as {spark.executor.memory: 4g}. Manifests keep it: no "
-        "secrets.",
+    cores: NonNegativeInt = setting(0, "Cores to use; 0 for all.")
+    spark_master: str = setting("", "Spark master, which then does CPU jobs; empty for local[cores].")
+    spark_conf: dict[str, str] = setting(
+        {}, "Further configuration of Spark, as {spark.executor.memory: 4g}; manifests keep it: no secrets."
     )
-    ray_address: str = Field(
-        "", description="Ray cluster, which then embeds and searches neighbours by partitions; empty for this machine."
+    ray_address: str = setting("", "Ray cluster, which then runs models; empty for this machine.")
+    ray_init: dict[str, Any] = setting(
+        {}, "Further arguments of `ray.init`, as {namespace: nightly}; manifests keep it: no secrets."
     )
-    ray_init: dict[str, Any] = Field(
-        {}, description="Further arguments of `ray.init`, such as {namespace: nightly}. Manifests keep it: no secrets."
-    )
-    cluster_seconds: Positive = Field(
-        25, description="Seconds for a cluster to answer; more where it starts its workers first (YARN, Kubernetes)."
-    )
-    ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
-    batch_rows: Positive = Field(1024, description="Rows read at a time.")
-    task_rows: Positive = Field(64, description="Rows of one committed piece of work.")
-    file_rows: Positive = Field(
-        50_000, description="Rows given to a job above which its workers write the table it makes, a file for so many."
+    cluster_seconds: Positive = setting(25, "Seconds for a cluster to answer; more where it starts its workers first.")
+    batch_rows: Positive = setting(1024, "Rows read at a time.")
+    task_rows: Positive = setting(64, "Rows of one committed piece of work.")
+    file_rows: Positive = setting(
+        50_000, "Rows given to a job above which its workers write its table, a file for so many."
     )
 
 
 class MemoSettings(Group):
     """How long results of jobs are remembered that no build uses any more; changes no result."""
 
-    keep_nights: Positive = Field(
-        14,
-        description="Results that none of this many latest published builds used are deleted, by each published build "
-        "and by `quern vacuum`; newer results stay.",
-    )
-    max_bytes: int = Field(
-        0,
-        ge=0,
-        description="Bytes of the memo above which the least recently used results are deleted earlier, except those "
-        "of the published snapshot; 0 for no limit.",
-    )
+    keep_nights: Positive = setting(14, "Published builds after which a result that none of them used is deleted.")
 
 
 class AuditSettings(Group):
     """What a build must pass before it is published."""
 
-    engine: Literal["arrow", "spark"] = Field(
-        "arrow", description="What computes: `arrow` streams in this process, `spark` for tables too large for that."
+    engine: Literal["arrow", "spark"] = setting(
+        "arrow", "`arrow` streams in this process; `spark` is for tables too large for that."
     )
-    max_reject_share: Share = Field(
-        0.5,
-        description="Largest share of a job's input, and of all pages, that may be rejected; a warning. Critical where "
-        "all is rejected, or where the share that is kept fell by more than this against the published snapshot.",
+    max_reject_share: Share = setting(
+        0.5, "Largest share of rejects of a job and of pages; a warning, critical where it grew by as much."
     )
-    max_shrink: Share = Field(
-        0.5, description="Largest share of documents that a build may lose against the published snapshot; critical."
+    max_shrink: Share = setting(0.5, "Largest share of documents that a build may lose since the last; critical.")
+    max_row_change: Share = setting(
+        0.5, "Largest change of a table's rows since the last build, as a share; a warning."
     )
-    max_row_change: Share = Field(
-        0.5, description="Largest change of a table's rows against the published snapshot, as a share; a warning."
+    max_duplicates: Share = setting(0.5, "Largest share of documents that repeat another; a warning (web: 20 to 40 %).")
+    max_unknown_language: Share = setting(0.2, "Largest share of documents whose language is not known; a warning.")
+    languages: tuple[str, ...] = setting((), "Languages that documents should have, ISO 639-1; empty: any.")
+    max_other_language: Share = setting(0.1, "Largest share of documents in none of `languages`; a warning.")
+    min_median_characters: NonNegativeInt = setting(100, "Least median length of documents; a warning.")
+    max_median_characters: Positive = setting(50_000, "Largest median length of documents; a warning.")
+    max_p95_characters: Positive = setting(500_000, "Largest length that 95 % of documents do not exceed; a warning.")
+    min_link_recall: Share = setting(0.98, "Least recall of a graph built by partitions, on a sample; critical.")
+    earliest_year: int = setting(
+        1, "Dates before this year, or after tomorrow, are doubtful; a warning.", ge=1, le=9999
     )
-    max_duplicates: Share = Field(
-        0.5, description="Largest share of documents that repeat another; a warning (web crawls have 20 to 40 %)."
-    )
-    max_unknown_language: Share = Field(
-        0.2, description="Largest share of documents whose language is not known; a warning."
-    )
-    languages: tuple[str, ...] = Field((), description="Languages that documents should have, ISO 639-1; empty: any.")
-    max_other_language: Share = Field(
-        0.1, description="Largest share of documents in none of `languages`, where those are given; a warning."
-    )
-    min_median_characters: int = Field(100, ge=0, description="Least median length of documents; a warning.")
-    max_median_characters: Positive = Field(50_000, description="Largest median length of documents; a warning.")
-    max_p95_characters: Positive = Field(
-        500_000, description="Largest length that 95 % of documents do not exceed; a warning."
-    )
-    min_link_recall: Share = Field(
-        0.98,
-        description="Least share of true neighbours that a graph built by partitions may find, on a sample; critical.",
-    )
-    earliest_year: int = Field(
-        1, ge=1, le=9999, description="Dates before this year are doubtful, as are those after tomorrow; a warning."
-    )
-    keep_snapshots: Positive = Field(7, description="Snapshots kept; older ones are pruned after a build.")
+    keep_snapshots: Positive = setting(7, "Snapshots kept; older ones are pruned after a build.")
 
 
 class CrawlSettings(Group):
     """Fetching pages from the web."""
 
-    contact: str = Field("", description="Address or URL in the user agent for site owners; required.")
-    scope: Literal["host", "domain", "prefix"] = Field(
-        "host",
-        description="Links followed: to the seeds' hosts, their registered domains, or below the seeds' folders.",
+    contact: str = setting("", "Address or URL in the user agent for site owners; required.")
+    scope: Literal["host", "domain", "prefix"] = setting(
+        "host", "Links followed: to the seeds' hosts, their registered domains, or below the seeds' folders."
     )
-    sitemaps: bool = Field(
-        False, description="Whether addresses are taken from robots.txt's sitemaps and /sitemap.xml."
+    sitemaps: bool = setting(False, "Whether addresses are taken from robots.txt's sitemaps and /sitemap.xml.")
+    workers: NonNegativeInt = setting(0, "Crawl processes, each with hosts of its own; 0 for one a core here.")
+    max_pages: NonNegativeInt = setting(0, "Pages after which a crawl ends; 0 for no limit.")
+    pages_per_host: Positive = setting(100_000, "Most pages of one host in a crawl.")
+    max_depth: NonNegativeInt = setting(20, "Most links from a seed or a sitemap to a page.")
+    seconds: PositiveFloat = setting(28_800.0, "Seconds after which a crawl ends, its start to the last fetch.")
+    seconds_per_page: PositiveFloat = setting(30.0, "Time of one request from connecting to its last byte.")
+    max_page_bytes: Positive = setting(10_000_000, "Largest page, as received and decompressed, bytes.")
+    max_redirects: NonNegativeInt = setting(5, "Redirects followed in a row (RFC 9309, section 2.3.1.2: five).")
+    delay: NonNegativeFloat = setting(1.0, "Least seconds between requests to a host; robots.txt may ask for more.")
+    per_host: Positive = setting(1, "Requests to a host at once.")
+    concurrency: Positive = setting(64, "Requests of a process at once.")
+    autothrottle: bool = setting(True, "Whether slow hosts are asked less often (Scrapy's AutoThrottle).")
+    max_crawl_delay: PositiveFloat = setting(120.0, "A host that asks for a longer crawl-delay is left out, seconds.")
+    retries: NonNegativeInt = setting(2, "Further attempts after a timeout, a lost connection, 429 or 5xx.")
+    retry_delay: NonNegativeFloat = setting(5.0, "Seconds before the first further attempt; doubled each time.")
+    max_retry_after: NonNegativeFloat = setting(300.0, "Longest wait that a Retry-After header can ask for, seconds.")
+    host_failures: Positive = setting(10, "Pages lost in a row after which a host is given up.")
+    max_url_length: Positive = setting(2000, "Longer addresses are not followed, characters.")
+    max_path_segments: Positive = setting(20, "Addresses with more folders are not followed.")
+    max_repeats: Positive = setting(3, "Most times that one folder may stand in an address: link loops.")
+    queries_per_path: Positive = setting(500, "Most addresses that differ in the query alone: calendars.")
+    session_parameters: tuple[str, ...] = setting(
+        _SESSION_PARAMETERS,
+        "Parameters that name a visit, not a page: cut from addresses, whatever their case.",
     )
-    workers: int = Field(0, ge=0, description="Crawl processes, each with hosts of its own; 0 for one a core here.")
-    max_pages: int = Field(0, ge=0, description="Pages after which a crawl ends; 0 for no limit.")
-    pages_per_host: Positive = Field(100_000, description="Most pages of one host in a crawl.")
-    max_depth: int = Field(20, ge=0, description="Most links from a seed or a sitemap to a page.")
-    seconds: float = Field(28_800.0, gt=0, description="Seconds after which a crawl ends, its start to the last fetch.")
-    seconds_per_page: float = Field(30.0, gt=0, description="Time of one request from connecting to its last byte.")
-    max_page_bytes: Positive = Field(10_000_000, description="Largest page, as received and decompressed, bytes.")
-    max_redirects: int = Field(5, ge=0, description="Redirects followed in a row (RFC 9309, section 2.3.1.2: five).")
-    delay: float = Field(
-        1.0, ge=0, description="Least seconds between requests to a host; robots.txt may ask for more."
+    sitemaps_per_host: Positive = setting(200, "Most sitemaps read of one host.")
+    sitemap_urls: Positive = setting(50_000, "Most addresses of a sitemap (sitemaps.org protocol).")
+    sitemap_bytes: Positive = setting(52_428_800, "Largest sitemap, decompressed (sitemaps.org protocol).")
+    conditional: bool = setting(True, "Whether pages fetched before are asked for only if they changed.")
+    ports: tuple[int, ...] = setting((80, 443), "Ports that links may lead to, beside those of the seeds.")
+    allow_private: tuple[str, ...] = setting(
+        (), "Private networks that may be fetched from, as CIDR, such as 127.0.0.0/8."
     )
-    per_host: Positive = Field(1, description="Requests to a host at once.")
-    concurrency: Positive = Field(64, description="Requests of a process at once.")
-    autothrottle: bool = Field(True, description="Whether slow hosts are asked less often (Scrapy's AutoThrottle).")
-    max_crawl_delay: float = Field(
-        120.0, gt=0, description="A host whose robots.txt asks for a longer crawl-delay is left out, seconds."
-    )
-    retries: int = Field(2, ge=0, description="Further attempts after a timeout, a lost connection, 429 or 5xx.")
-    retry_delay: float = Field(5.0, ge=0, description="Seconds before the first further attempt; doubled each time.")
-    max_retry_after: float = Field(
-        300.0, ge=0, description="Longest wait that a Retry-After header can ask for, seconds."
-    )
-    host_failures: Positive = Field(10, description="Pages lost in a row after which a host is given up.")
-    max_url_length: Positive = Field(2000, description="Longer addresses are not followed, characters.")
-    max_path_segments: Positive = Field(20, description="Addresses with more folders are not followed.")
-    max_repeats: Positive = Field(3, description="Most times that one folder may stand in an address: link loops.")
-    queries_per_path: Positive = Field(500, description="Most addresses that differ in the query alone: calendars.")
-    session_parameters: tuple[str, ...] = Field(
-        tuple(
-            "phpsessid jsessionid aspsessionid sessionid session_id sessid sid zenid oscsid cfid cftoken utm_source "
-            "utm_medium utm_campaign utm_term utm_content gclid fbclid".split()
-        ),
-        description="Parameters that name a visit, not a page: cut from addresses, whatever their case.",
-    )
-    sitemaps_per_host: Positive = Field(200, description="Most sitemaps read of one host.")
-    sitemap_urls: Positive = Field(50_000, description="Most addresses of a sitemap (sitemaps.org protocol).")
-    sitemap_bytes: Positive = Field(52_428_800, description="Largest sitemap, decompressed (sitemaps.org protocol).")
-    conditional: bool = Field(True, description="Whether pages fetched before are asked for only if they changed.")
-    ports: tuple[int, ...] = Field((80, 443), description="Ports that links may lead to, beside those of the seeds.")
-    allow_private: tuple[str, ...] = Field(
-        (), description="Private networks that may be fetched from, as CIDR, for example 127.0.0.0/8; else none."
-    )
-    connect_to: dict[str, str] = Field(
-        default_factory=dict,
-        description="Hosts that are served elsewhere, as {HOST or HOST:PORT: IP:PORT}, like curl's --connect-to.",
-    )
-    warc_bytes: Positive = Field(1_000_000_000, description="A new WARC file is begun after so many bytes.")
-    commit_seconds: float = Field(0.5, gt=0, description="Time between two savings of what was fetched, seconds.")
+    connect_to: dict[str, str] = setting({}, "Hosts that are served elsewhere, as {HOST or HOST:PORT: IP:PORT}.")
+    warc_bytes: Positive = setting(1_000_000_000, "A new WARC file is begun after so many bytes.")
+    commit_seconds: PositiveFloat = setting(0.5, "Time between two savings of what was fetched, seconds.")
 
     @field_validator("allow_private", mode="before")
     @classmethod
     def _several(cls, given: object) -> object:
-        """A single network may be given without a list."""
         return (given,) if isinstance(given, str) else given
 
 
 class LineageSettings(Group):
     """OpenLineage events of each build and step; changes no result."""
 
-    events: bool = Field(True, description="Whether builds write their events to `WH/lineage/BUILD_ID.jsonl`.")
-    url: str = Field(
+    events: bool = setting(True, "Whether builds write their events to `WH/lineage/BUILD_ID.jsonl`.")
+    url: str = setting(
         "",
+        "Server that events are sent to as well, with QUERN_LINEAGE_TOKEN as its token; empty for none.",
         pattern=r"^(https?://.+)?$",
-        description="Server that events are sent to as well, such as http://localhost:5000/api/v1/lineage; empty for "
-        "none. A token is read from the environment variable QUERN_LINEAGE_TOKEN.",
     )
 
     @field_validator("url")
@@ -184,24 +138,23 @@ class LineageSettings(Group):
     def _without_credentials(cls, url: str) -> str:
         return http_address(url, "the environment variable QUERN_LINEAGE_TOKEN has the token") if url else url
 
-    namespace: str = Field("quern", min_length=1, description="Namespace of the jobs.")
+    namespace: str = setting("quern", "Namespace of the jobs.", min_length=1)
 
 
 class MetricsSettings(Group):
     """Figures of the last build for Prometheus; changes no result."""
 
-    file: str = Field(
+    file: str = setting(
         "",
+        "`NAME.prom` for node_exporter's textfile collector, replaced by each build; empty for none.",
         pattern=r"^(.+\.prom)?$",
-        description="File `NAME.prom` in the folder of node_exporter's textfile collector, which each build replaces; "
-        "empty for none.",
     )
 
 
 class LogSettings(Group):
     """Log lines, on standard error and in `WH/logs`; changes no result."""
 
-    format: Literal["text", "json"] = Field("text", description="`json` writes each line as a JSON object.")
+    format: Literal["text", "json"] = setting("text", "`json` writes each line as a JSON object.")
 
 
 class RunSettings(Group):

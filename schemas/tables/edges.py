@@ -5,29 +5,22 @@ from __future__ import annotations
 import pyarrow as pa
 
 from quern.schemas.contract.expectations import COSINE, Between, Known, OneOf
-from quern.schemas.contract.table import Listing, Table, column
+from quern.schemas.contract.table import Listing, Table, column, columns
 
 EDGES = Table(
     "edges",
     ("source", "kind", "rank"),
-    pa.schema(
-        [
-            column("source", pa.string(), "`query_id` the edge leaves from."),
-            column(
-                "kind",
-                pa.string(),
-                "`neighbour`: one of the k nearest nodes (E_intra); `mention`: its text names the title of the "
-                "target's document.",
-            ),
-            column("rank", pa.int32(), "0 for the nearest of the kind."),
-            column("target", pa.string(), "`query_id` the edge leads to."),
-            column(
-                "similarity",
-                pa.float32(),
-                "`neighbour`: cosine of the two nodes' vectors; `mention`: rarity of the title, its idf as a share of "
-                "the largest possible, over how many have it, in [0, 1].",
-            ),
-        ]
+    columns(
+        column("source", pa.string(), "`query_id` the edge leaves from."),
+        column("kind", pa.string(), "`neighbour`: a nearest node (E_intra); `mention`: its text names a title."),
+        column("rank", pa.int32(), "0 for the nearest of the kind."),
+        column("target", pa.string(), "`query_id` the edge leads to."),
+        column(
+            "similarity",
+            pa.float32(),
+            "`neighbour`: cosine of the two nodes' vectors; `mention`: rarity of the title, its idf as a share of "
+            "the largest possible, over how many have it, in [0, 1].",
+        ),
     ),
     served=True,
     doc="An edge from a node to another: a near neighbour, or a bridge to another document.",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from quern.schemas.contract.expectations import UNIT_VECTOR, Known
-from quern.schemas.contract.table import VECTOR, VECTOR_NORM, Listing, Table, column
+from quern.schemas.contract.table import VECTOR, VECTOR_NORM, Listing, Table, column, columns
 
 NODES = Table(
     "nodes",
     ("query_id",),
-    pa.schema(
-        [
-            column("query_id", pa.string(), "The kept query."),
-            column("chunk_id", pa.string(), "Chunk it belongs to: the edge of E_inter."),
-            column("text", pa.string(), "`question answer`."),
-            column("vector", VECTOR, "L2-normalised embedding of `text` in the form that is searched."),
-        ]
+    columns(
+        column("query_id", pa.string(), "The kept query."),
+        column("chunk_id", pa.string(), "Chunk it belongs to: the edge of E_inter."),
+        column("text", pa.string(), "`question answer`."),
+        column("vector", VECTOR, "L2-normalised embedding of `text` in the form that is searched."),
     ),
     served=True,
     doc="A kept query as a node of the query-centric graph.",

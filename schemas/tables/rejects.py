@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.contract.table import Table, column
+from quern.schemas.contract.table import Table, column, columns
 
 REJECTS = Table(
     "rejects",
     ("job", "key", "reason"),
-    pa.schema(
-        [
-            column("job", pa.string(), "Job that left the row out."),
-            column("key", pa.string(), "Key of the row that was left out, or file and position."),
-            column("reason", pa.string(), "Reason code."),
-            column("detail", pa.string(), "What exactly was wrong, for a person."),
-            column("build_id", pa.string(), "Build that left it out; an unchanged table keeps the first."),
-        ]
+    columns(
+        column("job", pa.string(), "Job that left the row out."),
+        column("key", pa.string(), "Key of the row that was left out, or file and position."),
+        column("reason", pa.string(), "Reason code."),
+        column("detail", pa.string(), "What exactly was wrong, for a person."),
+        column("build_id", pa.string(), "Build that left it out; an unchanged table keeps the first."),
     ),
     doc="A row that a job left out, with the reason.",
     provenance=("build_id",),

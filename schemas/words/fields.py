@@ -47,8 +47,7 @@ def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> di
         known: The fields that there are.
         what: Whose fields they are, for messages.
 
-    Raises:
-        ValueError: One is not of this form or names no field, or a field or name stands twice.
+    Raises ValueError: one is not of this form or names no field, or a field or name stands twice.
     """
     fields, names = [], []
     for pair in pairs:

@@ -21,8 +21,6 @@ IN_PROGRESS: Final = "build in progress"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file is damaged."""
-
     file: str  # Path in the warehouse.
     kind: str  # What the file is.
     at: int  # The byte of which a bit is flipped, or at which it is cut.
@@ -41,7 +39,6 @@ class Place:
 
 
 def kept(warehouse: Path) -> list[str]:
-    """The files of a warehouse that builds and questions read."""
     files = (path.relative_to(warehouse) for path in sorted(warehouse.rglob("*")) if path.is_file())
     return [str(file) for file in files if file.parts[0] not in _UNREAD and not _is_in_place(file)]
 

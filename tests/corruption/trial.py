@@ -42,8 +42,6 @@ Reading = Callable[[Path], str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trial."""
-
     place: Place  # Where the damage was.
     # `answered` as without damage, `told` in one sentence, `silent` where something else was read, or an error.
     asked: str
@@ -53,7 +51,6 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was silent and nothing broke."""
         return self.asked in {"answered", "told"} and self.built == "equal"
 
 
@@ -66,7 +63,6 @@ class Expected:
 
 
 def digests(warehouse: Path) -> dict[str, str]:
-    """Digests of the tables of what is published."""
     return {name: version.digest for name, version in Warehouse.open(warehouse).manifest().tables.items()}
 
 
@@ -78,7 +74,6 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def answered(warehouse: Path, snapshot: str | None = None) -> str:
-    """What is answered, as a digest."""
     return _digest(ask(QUESTION, warehouse, snapshot=snapshot).model_dump_json(exclude={"seconds"}))
 
 
@@ -151,12 +146,10 @@ def asked_of(copy: Path, expected: Expected) -> str:
 
 
 def archives_of(warehouse: Path) -> list[Path]:
-    """The archives of its crawls."""
     return sorted(warehouse.glob("warc/*/*.warc.gz"))
 
 
 def built_on(copy: Path, root: Path, expected: Expected, night: Night, archives: Sequence[Path] = ()) -> str:
-    """What came of the next night, the same way."""
     warnings = _Warnings(logging.WARNING)
     logging.getLogger("quern").addHandler(warnings)
     try:
@@ -177,8 +170,6 @@ def built_on(copy: Path, root: Path, expected: Expected, night: Night, archives:
 
 
 class _Warnings(logging.Handler):
-    """The lines of the log that are warnings."""
-
     def __init__(self, level: int) -> None:
         super().__init__(level)
         self.lines: list[str] = []
@@ -188,7 +179,6 @@ class _Warnings(logging.Handler):
 
 
 def named_by_verify(warehouse: Path, place: Place) -> bool:
-    """Whether `verify` names a damaged file, and no other."""
     bad = verify(kept_files(Warehouse(warehouse))).bad
     return [str(file.path.relative_to(warehouse.absolute())) for file in bad] == [place.file]
 

@@ -45,7 +45,6 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 @pytest.fixture
 def reader(warehouse: Warehouse) -> Iterator[Callable[[], subprocess.Popen[str]]]:
-    """Starts processes that hold the published snapshot."""
     started: list[subprocess.Popen[str]] = []
 
     def start() -> subprocess.Popen[str]:

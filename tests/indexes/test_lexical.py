@@ -18,7 +18,6 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_s
 
 
 def plain_bm25(texts: list[list[str]], question: list[str]) -> list[float]:
-    """The formula, term by term."""
     length = sum(map(len, texts)) / len(texts)
     scores = []
     for text in texts:

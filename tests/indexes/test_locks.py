@@ -12,14 +12,14 @@ import pytest
 
 from quern.indexes.catalog import Warehouse, WarehouseError, new_build_id
 from quern.indexes.catalog.manifest import build_id_after
-from quern.indexes.storage import exclusive, readers_or_writer
+from quern.indexes.storage import readers_or_writer
 
 BUSY = RuntimeError("busy")
 HOLD = """
 import sys, time
 from pathlib import Path
 from quern.indexes.catalog import Warehouse
-from quern.indexes.storage import exclusive, readers_or_writer
+from quern.indexes.storage import readers_or_writer
 with {lock}:
     print("held", flush=True)
     time.sleep({seconds})
@@ -27,32 +27,11 @@ with {lock}:
 
 
 def holder(lock: str, seconds: float = 60) -> subprocess.Popen[str]:
-    """A process that holds `lock`."""
     code = HOLD.format(lock=lock, seconds=seconds)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
-
-
-def test_a_killed_process_lets_go_of_what_it_held_alone(tmp_path: Path) -> None:
-    path = tmp_path / "x.lock"
-    other = holder(f"exclusive(Path({str(path)!r}), RuntimeError())")
-    with pytest.raises(RuntimeError, match="busy"), exclusive(path, BUSY):
-        pass
-    other.kill()
-    other.wait()
-    with exclusive(path, BUSY):
-        assert path.stat().st_size == 0
-
-
-def test_who_waits_gets_the_lock_when_the_other_ends(tmp_path: Path) -> None:
-    path = tmp_path / "x.lock"
-    other = holder(f"exclusive(Path({str(path)!r}), RuntimeError())")
-    other.terminate()
-    with exclusive(path, BUSY, seconds=30.0):
-        pass
-    other.wait()
 
 
 def test_readers_share_and_a_writer_waits_for_none(tmp_path: Path) -> None:
@@ -71,7 +50,6 @@ def test_readers_share_and_a_writer_waits_for_none(tmp_path: Path) -> None:
 
 
 def writer_of(warehouse: Warehouse, seconds: float = 60) -> subprocess.Popen[str]:
-    """A process that holds the warehouse."""
     return holder(f"Warehouse.open(Path({str(warehouse.root)!r})).lock('build 20261122T060000000')", seconds)
 
 

@@ -49,23 +49,14 @@ def test_results_come_back_in_the_order_asked_for_over_many_parts(tmp_path: Path
 
 
 def test_only_what_is_unknown_is_missing(tmp_path: Path) -> None:
+    assert not Memo(tmp_path / "absent").final(prints(["a"])).any()
     commit_part(tmp_path, part(["a", "b"]))
+    (tmp_path / ".tmp-yy4fxou3.arrow").write_bytes(b"")  # What a killed writer left.
     memo = Memo(tmp_path)
+    assert committed_inputs(tmp_path) == len(memo) == 2
     assert memo.final(prints(["b", "x", "a"])).tolist() == [True, False, True]
     with pytest.raises(KeyError, match="1 of 2 rows"):
         memo.lookup(prints(["a", "x"]))
-
-
-def test_what_a_killed_writer_left_is_no_part(tmp_path: Path) -> None:
-    commit_part(tmp_path, part(["a", "b"]))
-    (tmp_path / ".tmp-yy4fxou3.arrow").write_bytes(b"")
-    assert (committed_inputs(tmp_path), len(Memo(tmp_path))) == (2, 2)
-
-
-def test_an_empty_memo_knows_nothing(tmp_path: Path) -> None:
-    memo = Memo(tmp_path / "absent")
-    assert memo.final(prints(["a"])).tolist() == [False]
-    assert len(memo) == 0
 
 
 def test_the_first_committed_of_two_results_is_kept(tmp_path: Path) -> None:
@@ -74,7 +65,9 @@ def test_the_first_committed_of_two_results_is_kept(tmp_path: Path) -> None:
     assert names(Memo(tmp_path), ["a"]) == ["first a", "first a"]
 
 
-def test_a_transient_reject_is_tried_again_and_then_replaced(tmp_path: Path) -> None:
+def test_a_transient_reject_is_tried_again_and_then_replaced_and_a_lasting_one_is_not(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["b"], each=0))
+    assert Memo(tmp_path).final(prints(["b"])).all()
     commit_part(tmp_path, part(["a"], each=0, transient=True))
     memo = Memo(tmp_path)
     assert not memo.final(prints(["a"])).any()
@@ -83,11 +76,6 @@ def test_a_transient_reject_is_tried_again_and_then_replaced(tmp_path: Path) -> 
     memo = Memo(tmp_path)
     assert memo.final(prints(["a"])).all()
     assert names(memo, ["a"]) == ["a"]
-
-
-def test_a_lasting_reject_is_not_tried_again(tmp_path: Path) -> None:
-    commit_part(tmp_path, part(["a"], each=0))
-    assert Memo(tmp_path).final(prints(["a"])).all()
 
 
 def test_what_a_damaged_block_held_is_as_if_it_were_absent_and_the_rest_of_its_part_stays(tmp_path: Path) -> None:

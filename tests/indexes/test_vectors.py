@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quern.indexes import vectors
 from quern.indexes.vectors import Floats, nearest, similarities
 
 
@@ -44,23 +46,16 @@ def test_columns_that_are_looked_at_in_groups_hide_none() -> None:
         assert nearest(asked, matrix, k).positions.tolist() == by_sorting(asked, matrix, k, own=False)
 
 
-def test_the_result_does_not_depend_on_blocks() -> None:
+def test_the_result_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = unit(700, 64, 3, copies=40)
     own = np.arange(700)
     whole = nearest(matrix, matrix, 5, own)
     for query_block, block in ((7, 13), (64, 700), (1024, 50)):
-        again = nearest(matrix, matrix, 5, own, query_block=query_block, block=block)
+        monkeypatch.setattr(vectors, "_QUERIES", query_block)
+        monkeypatch.setattr(vectors, "_VECTORS", block)
+        again = nearest(matrix, matrix, 5, own)
         assert (again.positions == whole.positions).all()
         assert (again.similarities == whole.similarities).all()
-
-
-def test_a_question_has_one_ranking_whatever_it_is_asked_with() -> None:
-    matrix, asked = unit(500, 32, 1), unit(40, 32, 2)
-    together = nearest(asked, matrix, 9)
-    for n in range(40):
-        alone = nearest(asked[n : n + 1], matrix, 9)
-        assert (alone.positions[0] == together.positions[n]).all()
-        assert (alone.similarities[0] == together.similarities[n]).all()
 
 
 def test_nothing_is_found_among_no_vectors() -> None:

@@ -42,11 +42,9 @@ class Process:
     poll: Callable[[], int | None]  # Exit code; None while it runs.
 
     def told(self) -> str:
-        """What it said so far."""
         return self.said.read_text("utf-8", "replace") if self.said.exists() else ""
 
     def wait(self, seconds: float) -> int | None:
-        """Exit code; None if it still runs after so long."""
         until = time.monotonic() + seconds
         while (code := self.poll()) is None and time.monotonic() < until:
             time.sleep(0.03)
@@ -54,7 +52,6 @@ class Process:
 
 
 def start_cold(arguments: Sequence[str], environment: Mapping[str, str], said: Path) -> Process:
-    """Start `quern` as a user does."""
     with said.open("wb") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "quern.pipelines.cli", *arguments],
@@ -82,7 +79,6 @@ class Host:
         )
 
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], said: Path) -> Process:
-        """Start `quern` with `arguments`."""
         assert self._process.stdin
         assert self._process.stdout
         order = {"arguments": list(arguments), "environment": dict(environment), "said": str(said)}
@@ -104,14 +100,12 @@ class Host:
         return Process(int(stat.parent.name), said, poll)
 
     def close(self) -> None:
-        """End it."""
         assert self._process.stdin
         self._process.stdin.close()
         self._process.wait(30)
 
 
 def serve() -> None:
-    """Take orders until there is none."""
     for module in _IMPORTED:
         importlib.import_module(module)
     for line in sys.stdin:

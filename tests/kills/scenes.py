@@ -47,7 +47,6 @@ def tables(folder: Path) -> Any:
 
 
 def snapshots(folder: Path) -> Any:
-    """How many snapshots a warehouse has, and the tables of the published one."""
     return len(Warehouse.open(folder / "wh").snapshot_ids()), tables(folder)
 
 
@@ -59,7 +58,6 @@ def stored(folder: Path) -> Any:
 
 
 def answers(folder: Path) -> Any:
-    """The answers, as files."""
     return [(folder / "out" / f"answers.{kind}").read_text("utf-8") for kind in ("jsonl", "csv")]
 
 
@@ -114,7 +112,6 @@ class Scenes:
         shutil.copytree(_SITE / _FEW, self.few / _SITE.name / _FEW)
 
     def close(self) -> None:
-        """Stop the site."""
         self._site.close()
 
     def scenes(self, names: Sequence[str] = ()) -> dict[str, Callable[[], Scene]]:

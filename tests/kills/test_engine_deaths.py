@@ -44,7 +44,6 @@ class Trials:
         self.expected: Any = tables(root)
 
     def start(self, folder: Path, engine: str) -> Process:
-        """Start a build."""
         (folder / "t").mkdir(parents=True, exist_ok=True)
         (said := folder / "said.txt").unlink(missing_ok=True)
         settings = [word for setting in _SETTINGS for word in ("--set", setting)]

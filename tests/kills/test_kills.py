@@ -22,14 +22,12 @@ class Harness:
         self._known: dict[str, tuple[Scene, Reference]] = {}
 
     def scene(self, name: str) -> tuple[Scene, Reference]:
-        """A scene and its reference."""
         if name not in self._known:
             scene = self._scenes.scenes()[name]()
             self._known[name] = scene, self.runner.reference(scene)
         return self._known[name]
 
     def close(self) -> None:
-        """End what it runs in."""
         self._scenes.close()
         self._host.close()
 

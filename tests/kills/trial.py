@@ -25,8 +25,6 @@ Result = Callable[[Path], Any]
 
 @dataclass(frozen=True)
 class Scene:
-    """A command that is killed, and what must come of it."""
-
     name: str  # Its name.
     prepare: Callable[[Path], None]  # Puts what it needs into an empty folder.
     command: Callable[[Path], Sequence[str]]  # The arguments of `quern`, with the folder.
@@ -66,8 +64,6 @@ class Kill:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a trial."""
-
     killed: int  # How often it still ran when it was to be killed.
     survived: bool  # Readers found a whole snapshot each time, and the command came to its end at last.
     equal: bool  # Its result is that of a command that was not killed.
@@ -77,7 +73,6 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether nothing was wrong."""
         return self.survived and self.equal and not (self.orphans or self.left or self.problems)
 
 
@@ -95,7 +90,6 @@ class Runner:
         return folder
 
     def reference(self, scene: Scene) -> Reference:
-        """What `scene` does when nobody kills it."""
         folder = self._folder(scene.prepare)
         before, started = scene.published(folder), time.monotonic()
         said = self._run(scene.name, folder, scene.command(folder))

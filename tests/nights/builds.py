@@ -14,7 +14,6 @@ from quern.indexes.changes import changed_rows
 from quern.indexes.stages import Stage
 from quern.pipelines.build.in_progress import StagedBuild
 from quern.pipelines.build.records import AuditRecord, Begun, table_file
-from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import make_tables
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, Settings
@@ -45,8 +44,6 @@ CHANGES: Final = (
 
 @dataclass(frozen=True)
 class Night:
-    """A night that was compared."""
-
     number: int  # Its number, from 0.
     events: list[str]  # What happened to the corpus.
     changes: list[str]  # What its settings change.
@@ -74,7 +71,6 @@ def nights(folder: Path, seed: int, count: int, overrides: Sequence[str] = ()) -
 
 
 def differing(one: dict[str, Stage], other: dict[str, Stage]) -> dict[str, str]:
-    """Tables whose digests differ, each with how many rows."""
     return {
         name: str(changed_rows(one[name], other[name]).counts) for name in one if one[name].digest != other[name].digest
     }
@@ -85,7 +81,7 @@ def build_unaudited(pages: Path, warehouse: Warehouse, settings: Settings) -> di
     begun = Begun(build_id=new_build_id(), source=pages, parent=warehouse.current_id(), settings=settings.model_dump())
     folder = warehouse.clear_work(begun.build_id)
     staged = StagedBuild.begin(folder, warehouse, begun)
-    with staged.run(STEPS) as run:
+    with staged.run() as run:
         make_tables(staged, run)
     tables = staged.tables()
     rejects = staged.rejects(tables["pages"])

@@ -36,11 +36,9 @@ class Page:
 
     @property
     def site(self) -> str:
-        """Host of its address."""
         return self.path.partition("/")[0]
 
     def html(self) -> str:
-        """The page as it is fetched."""
         half = len(self.sentences) // 2
         parts = (" ".join(self.sentences[:half]), " ".join(self.sentences[half:]))
         return _PAGE.format(
@@ -65,7 +63,6 @@ class Corpus:
 
     @classmethod
     def begin(cls, seed: int, pages: int = 8, documents: int = 3) -> Corpus:
-        """A corpus of the first night."""
         corpus = cls(random.Random(f"corpus {seed}"))
         for _ in range(pages):
             corpus.add()
@@ -74,7 +71,6 @@ class Corpus:
         return corpus
 
     def happen(self, events: int) -> list[str]:
-        """Let so many things happen; returns what they were."""
         kinds: list[Callable[[], str]] = [
             self.add,
             self.add_document,
@@ -103,13 +99,11 @@ class Corpus:
         return self.random.choice([*self.pages.values()])
 
     def add(self) -> str:
-        """A new page."""
         page = self._drawn()
         self.pages[page.path] = page
         return f"add {page.path}"
 
     def add_document(self) -> str:
-        """A new document of the JSONL file."""
         page = self._drawn()
         self.documents[f"d{self._numbers}"] = page
         return f"add d{self._numbers}"
@@ -148,7 +142,6 @@ class Corpus:
         return f"move {page.path} to {moved.path}"
 
     def duplicate(self) -> str:
-        """A page is copied to another address."""
         page = self._any()
         copied = replace(page, path=self._drawn().path)
         self.pages[copied.path] = copied
@@ -179,7 +172,6 @@ class Corpus:
         return f"claim {page.path} {claimed}"
 
     def write(self, folder: Path) -> Path:
-        """Write all to an empty folder; returns it."""
         for path, page in self.pages.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)

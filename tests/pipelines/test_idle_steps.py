@@ -140,7 +140,7 @@ def test_a_table_that_is_damaged_once_it_was_taken_over_is_not_left_out_of_what_
         build_id=warehouse.next_build_id(), source=nights.pages, parent=parent.build_id, settings=parent.settings
     )
     staged = StagedBuild.begin(warehouse.clear_work(begun.build_id), warehouse, begun)
-    with staged.run(STEPS) as run:
+    with staged.run() as run:
         make_tables(staged, run)
     path = warehouse.snapshot(leased=False).stage("images").path
     path.write_bytes(path.read_bytes()[:-9])

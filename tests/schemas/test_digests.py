@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.schemas.digests import text_digest
-from quern.schemas.row_digests import json_cells, row_fingerprints, table_digest
+from quern.schemas.row_digests import TableDigest, json_cells, row_fingerprints
 
 SCHEMA = pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.list_(pa.string()))])
 ROWS = st.lists(
@@ -27,6 +27,13 @@ ROWS = st.lists(
 
 def batch(rows: list[dict[str, object]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def table_digest(parts: list[pa.RecordBatch]) -> str:
+    digest = TableDigest()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 @given(ROWS)

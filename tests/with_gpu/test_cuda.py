@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from quern.jobs.graph.neighbours.gpu import exact_neighbours
-from quern.jobs.graph.neighbours.plan import Plan
-from quern.jobs.graph.neighbours.ranking import vector_prints
-from quern.jobs.graph.neighbours.search import find_neighbours
 from quern.jobs.models.cross_encoder import CrossEncoder
 from quern.jobs.models.folders import DEFAULT_MODEL
 from quern.jobs.tasks.generators.contract import Request
@@ -50,18 +45,6 @@ def test_reranking(tmp_path: Path) -> None:
         for device in ("cpu", "cuda")
     }
     assert np.abs(scores["cuda"] - scores["cpu"]).max() < 0.05  # In f16 on a GPU.
-
-
-def test_neighbours_of_200_000_vectors() -> None:
-    made = np.random.default_rng(3).standard_normal((200_000, 384), dtype=np.float32)
-    made /= np.linalg.norm(made, axis=1, keepdims=True)
-    started = time.monotonic()
-    on_gpu = exact_neighbours(made, 8, "cuda", 8)
-    print(f"200,000 x 384 on the GPU: {time.monotonic() - started:.1f} s")
-    some = made[:20_000]
-    exact = find_neighbours(some, vector_prints(some), Plan(k=4, threads=8)).lists
-    assert exact_neighbours(some, 8, "cuda", 8).positions.tolist() == exact.positions.tolist()
-    assert (on_gpu.positions >= 0).all()
 
 
 def test_a_language_model(tmp_path: Path) -> None:

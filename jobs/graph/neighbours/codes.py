@@ -163,7 +163,6 @@ def _is_exact() -> bool:
 
 
 def _tensor(numbers: Numbers, kind: Literal["int8", "int32"]) -> Any:
-    """NumKong's view of a C-contiguous array."""
     return numkong.from_pointer(numbers.ctypes.data, numbers.shape, kind, owner=numbers)
 
 

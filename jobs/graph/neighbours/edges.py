@@ -10,7 +10,7 @@ import numpy as np
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.jobs.graph.neighbours.layout import read_state, write_state
-from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.ranking import Prints, by_score, keys_of, ranks, vector_prints
 from quern.jobs.graph.neighbours.search import change
 from quern.schemas.settings import LinkSettings, NeighbourSettings
@@ -35,7 +35,6 @@ def neighbour_edges(
     cores: int,
     folder: Path,
     name: str,
-    spread: Spread | None = None,
 ) -> NeighbourEdges:
     """The neighbour edges of nodes.
 
@@ -47,12 +46,11 @@ def neighbour_edges(
         cores: What may be used.
         folder: Where the state is kept from night to night.
         name: The state's name tonight.
-        spread: What spreads partitions over machines, if they are to be.
     """
     # So many of the nearest may be of a node's own chunk; by eights, so that lists of the last night serve a chunk with
     # one node more.
     k = settings.k + (0 if settings.same_chunk else -(-int(np.bincount(chunk).max(initial=1)) // 8) * 8)
-    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, how.device, spread)
+    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores)
     prints = vector_prints(vectors)
     distinct = DistinctVectors.of(prints)
     whole = len(distinct.first) == len(vectors)
@@ -91,8 +89,6 @@ def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> E
     if not settings.same_chunk:
         near = near.where(chunk[near.source] != chunk[near.target])
     near = near.where(near.rank < settings.k)
-    if settings.min_similarity > -1:  # Rounding puts cosines of opposite vectors below -1.
-        near = near.where(near.similarity >= settings.min_similarity)
     if settings.direction == "mutual":
         return near.where(_returned(near, len(chunk)))
     if settings.direction == "symmetric":
@@ -106,7 +102,6 @@ def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> E
 
 
 def _returned(edges: Edges, nodes: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which edges have one in the other direction."""
     forth, back = edges.source * nodes + edges.target, edges.target * nodes + edges.source
     return np.isin(forth, back)
 

@@ -225,8 +225,7 @@ def write_inverted_file(folder: Path, vectors: Floats, threads: int = 1) -> None
 
     Memory: 400 MB for the centroids' sample at 384 dimensions, 20 bytes a vector, and little of codes and vectors.
 
-    Raises:
-        NoRoomError: The disk has no room for the codes, twice, while they are sorted.
+    Raises NoRoomError: the disk has no room for the codes, twice, while they are sorted.
     """
     scale = min(scale_of(np.asarray(vectors[part])) for part in _each(vectors))
     unsorted = mapped(folder / "unsorted", np.int8, (len(vectors), encode(vectors[:1], scale).numbers.shape[1]))

@@ -249,7 +249,6 @@ def _lists(read: _Columns, prefix: str) -> NeighbourLists:
 
 
 def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
-    """The state at `path`."""
     # Mapped, not copied: what changes is written to new arrays. Those mapped outlive the files.
     names = [name.removesuffix(".npy") for name in about["digests"]]
     read = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}

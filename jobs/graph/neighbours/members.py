@@ -202,23 +202,21 @@ _SIDE = 4096
 Step = Callable[[], None]
 
 
-def join_partitions(nearest: NearestLists, members: Members, among: range | None = None) -> Iterator[Step]:
+def join_partitions(nearest: NearestLists, members: Members) -> Iterator[Step]:
     """Comparisons of vectors with those that they share a partition with.
 
     Args:
         nearest: Takes the pairs.
         members: Who is in which partition, in the order of their homes.
-        among: The partitions to be joined; all if None.
     """
-    among = range(members.partitions) if among is None else among
     occupants = members.occupants()
     at_home, visitors = occupants.residents, occupants.visitors
     # Those at home together first: most of the best are found there, and few of the others pass after that.
-    for number in among:
+    for number in range(members.partitions):
         for rows in parts(at_home[number], _SIDE):
             for columns in parts(at_home[number], _SIDE):
                 yield partial(nearest.compare, rows, columns, both=False)
-    for number in among:
+    for number in range(members.partitions):
         keep = partial(_first_meeting, members, number)
         for rows in parts(visitors[number], _SIDE):
             for columns in parts(at_home[number], _SIDE):

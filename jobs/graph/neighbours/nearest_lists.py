@@ -130,7 +130,6 @@ class NearestLists:
         *,
         turned: bool,
     ) -> None:
-        """Take what rows, or columns, gain from a block."""
         owners, others = (columns, rows) if turned else (rows, columns)
         # So many peaks may pass before a block is compared in float32.
         most = max(1024, block.products.size // 64)
@@ -175,7 +174,6 @@ class NearestLists:
                 self._prune_at = max(self._limit // 2, 2 * self._count)
 
     def _raise(self, pairs: Pairs) -> None:
-        """Let lower bounds raise the floors of their owners."""
         pairs = pairs.where(pairs.lower > self._lower[pairs.owner, -1])
         if len(pairs.owner) == 0:
             return
@@ -226,9 +224,12 @@ class NearestLists:
         found = Neighbours(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, np.float32))
         for start in range(0, shape[0], _OWNERS):
             mine = waiting.where((waiting.owner >= start) & (waiting.owner < start + _OWNERS))
-            owner, target, score, rank = best_of_owners(*self._scored(mine), self._order, self._depth)
-            found.positions[owner, rank] = target
-            found.similarities[owner, rank] = score
+            owner, target, score = self._scored(mine)
+            by = by_score(owner, score, self._order[target])
+            rank = ranks(owner[by])
+            by, rank = by[rank < self._depth], rank[rank < self._depth]
+            found.positions[owner[by], rank] = target[by]
+            found.similarities[owner[by], rank] = score[by]
         return found
 
     def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
@@ -259,17 +260,6 @@ def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, t
         for _ in pool.map(score, spans(len(owner), _SPAN, threads)):
             pass
     return scores
-
-
-def best_of_owners(
-    owner: Positions, target: Positions, score: Floats, order: Positions, depth: int
-) -> tuple[Positions, Positions, Floats, Positions]:
-    """The best `depth` of each owner: owner, target, score and rank, sorted by owner and rank."""
-    by = by_score(owner, score, order[target])
-    owner, target, score = owner[by], target[by], score[by]
-    rank = ranks(owner)
-    kept = rank < depth
-    return owner[kept], target[kept], score[kept], rank[kept]
 
 
 ROWS, COLUMNS = 1024, 2048  # Of a block that the processor compares.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from quern.indexes.vectors import Floats, Positions
-
-Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -24,10 +20,6 @@ class Plan:
     partitions: int = 0  # Their number; 0 for one that suits.
     sample: int = 1000  # Vectors on which recall is measured, and as many that decide how far vectors visit partitions.
     threads: int = 1  # Blocks compared at once; changes no result.
-    device: str = "cpu"  # Where all are compared with all, whatever `exact_below`, if it is no processor.
-    # Does a function of each of many items, of so many bytes, on several machines, in any order; None for this process
-    # alone. Changes no result.
-    spread: Spread | None = None
 
     @property
     def depth(self) -> int:

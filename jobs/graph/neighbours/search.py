@@ -15,7 +15,6 @@ import numpy as np
 from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
-from quern.jobs.graph.neighbours.gpu import exact_neighbours
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import Layout, Neighbourhood, lay_out
 from quern.jobs.graph.neighbours.members import (
@@ -26,7 +25,6 @@ from quern.jobs.graph.neighbours.members import (
     newcomers_of,
 )
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, join_all, seek_in_all
-from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.ranking import Flags, Prints, matches
 from quern.jobs.graph.neighbours.threads import on_one_core, run_all
@@ -35,9 +33,6 @@ from quern.jobs.graph.neighbours.threads import on_one_core, run_all
 @on_one_core()
 def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different, from nothing."""
-    if plan.device != "cpu":
-        lists = exact_neighbours(vectors, plan.depth, plan.device, plan.threads)
-        return Neighbourhood(prints, lists, _dimension(vectors), len(vectors))
     codes = encode(vectors, threads=plan.threads)
     if len(vectors) >= plan.exact_below:
         codes = likely(codes)
@@ -51,16 +46,12 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
 
 def _find_in_partitions(layout: Layout, codes: Codes, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The same, of those that share a partition of `layout`, compared in the order of their homes."""
-    order, notes = layout.members.homeward, dict[str, float]()
+    order = layout.members.homeward
     codes, ordered, members = codes_at(codes, order), VectorsInOrder(vectors, order), layout.members.at(order)
-    if plan.spread is not None:
-        near, notes["pieces"] = join_in_tasks(codes, ordered, members, plan.depth, plan.spread)
-    else:
-        nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
-        run_all(join_partitions(nearest, members), plan.threads)
-        near = nearest.neighbours()
-    lists = _in_place(near, order)
-    notes |= layout.notes(lists, prints, plan.k)
+    nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
+    run_all(join_partitions(nearest, members), plan.threads)
+    lists = _in_place(nearest.neighbours(), order)
+    notes = layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, _dimension(vectors), len(vectors), layout, notes)
 
 
@@ -81,11 +72,8 @@ _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much
 
 @on_one_core()
 def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
-    """The neighbours of all of `vectors`, L2-normalised and all different, from those of the last night.
-
-    A GPU compares all with all anew: that takes less than reading what the last night knew.
-    """
-    if plan.device != "cpu" or before is None or len(vectors) == 0 or len(before.prints) == 0:
+    """The neighbours of all of `vectors`, L2-normalised and all different, from those of the last night."""
+    if before is None or len(vectors) == 0 or len(before.prints) == 0:
         return find_neighbours(vectors, prints, plan)
     # Tonight's lists can be made from those that are as long, of such vectors, found in the same way.
     same = (before.lists.depth, before.dimension, before.layout is None)

@@ -143,7 +143,6 @@ def filled(table: Table, row: Row) -> Row:
 
 
 def stage_of(path: Path, table: Table, rows: list[Row]) -> Stage:
-    """A staged table that nothing validated."""
     schema = pa.schema([f.with_nullable(True) for f in table.schema])
     pq.write_table(pa.Table.from_pylist([filled(table, row) for row in rows], schema=schema), path)
     return Stage(table, path, len(rows), "")
@@ -160,7 +159,6 @@ def failed(checks: Audit) -> set[str]:
 
 
 def declared() -> dict[str, list[str]]:
-    """The names of all expectations there are, per table."""
     tables = {name: [e.name(name) for e in expected_of(table, limits(), DECLARED)] for name, table in DECLARED.items()}
     return tables | {SHARES: [c.expectation for c in check_figures(SOUND_SHARES, limits())]}
 
@@ -353,7 +351,7 @@ def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path, 
         "chunks": stage_of(folder / "c", DECLARED["chunks"], chunks),
         "edges": stage_of(folder / "e", DECLARED["edges"], edges),
     }
-    session = spark.spark(0, 0).session()  # type: ignore[union-attr]
+    session = spark.spark().session()  # type: ignore[union-attr]
     session.conf.set("spark.sql.codegen.wholeStage", "false")  # Compiling takes longer than these few rows.
     try:
         by_spark = audit(stages, {LOST: 0.6}, limits(documents=1000), session)

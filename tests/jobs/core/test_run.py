@@ -91,7 +91,6 @@ def words(stage: Stage) -> list[str]:
 
 
 def another(run: Run, tmp_path: Path) -> Run:
-    """The next night's run over the same memo."""
     return replace(run, build_id=run.build_id + "1", stages=tmp_path / "stages-2", reports=[])
 
 
@@ -257,8 +256,6 @@ class Known(Split):
 
 @pytest.fixture
 def grouped(tmp_path: Path) -> Callable[[list[dict[str, Any]], int], Stage]:
-    """Stages rows in row groups of so many rows."""
-
     def write(rows: list[dict[str, Any]], size: int) -> Stage:
         with StageWriter(tmp_path / f"grouped-{size}-{len(rows)}.parquet", TEXTS) as writer:
             for start in range(0, len(rows), size):

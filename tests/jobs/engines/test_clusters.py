@@ -47,7 +47,6 @@ def test_an_address_where_nothing_answers_is_told_at_once(engine: str, address: 
 
 @contextmanager
 def _silent() -> Iterator[str]:
-    """A server that accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         held = []
         threading.Thread(target=lambda: held.extend(iter(server.accept, None)), daemon=True).start()
@@ -68,7 +67,6 @@ def test_a_cluster_is_lost_once_nothing_has_answered_for_some_time() -> None:
 
 
 def _fault_of(engine: type[SparkEngine | RayEngine], folder: Path, seconds: int = 90, **settings: Any) -> str:
-    """How starting fails, in one sentence, in time."""
     begun = time.monotonic()
     started = engine(EngineSettings(engine=engine.name, cluster_seconds=seconds, **settings), folder=folder)
     try:
@@ -83,7 +81,6 @@ def _fault_of(engine: type[SparkEngine | RayEngine], folder: Path, seconds: int 
 
 
 def _package(folder: Path) -> Path:
-    """A folder that has another version of the package."""
     (folder / "quern").mkdir()
     (folder / "quern" / "__init__.py").touch()
     return folder

@@ -51,8 +51,8 @@ def test_a_process_of_ray_that_dies_is_told_and_the_next_work_starts_another(mon
             yield number
 
     with pytest.raises(EngineError, match=r"Ray stopped: its (gcs_server and )?raylet died; what was finished is kept"):
-        list(engine.each(slowly, numbers(10), lambda _: 8))
-    assert sorted(engine.each(slowly, numbers(-1), lambda _: 8)) == list(range(30))
+        list(engine.each(slowly, numbers(10)))
+    assert sorted(engine.each(slowly, numbers(-1))) == list(range(30))
     engine.close()
 
 

@@ -50,7 +50,6 @@ print(scratch.path, child.pid, other.pid, flush=True)
 
 
 def begun(temporary: Path, then: str) -> tuple[Path, list[psutil.Process]]:
-    """A folder and processes of a process that was killed."""
     killed = subprocess.run(
         [sys.executable, "-c", _BEGIN + then],
         env={**os.environ, "TMPDIR": str(temporary)},

@@ -21,22 +21,11 @@ pytestmark = pytest.mark.usefixtures("no_spark")
 
 
 def javas() -> list[int]:
-    """Java processes that this one started and that live."""
     return [
         child.pid
         for child in psutil.Process().children()
         if child.name() == "java" and child.status() != psutil.STATUS_ZOMBIE
     ]
-
-
-def test_this_process_works_until_spark_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = SparkEngine(EngineSettings(engine="auto"))
-    asked = iter([False, False, True])
-    monkeypatch.setattr(SparkEngine, "begin", lambda _: None)
-    monkeypatch.setattr(SparkEngine, "ready", property(lambda _: next(asked)))
-    assert list(engine.until_ready(["a", "b", "c", "d"])) == ["a", "b"]
-    by_name = SparkEngine(EngineSettings(engine="spark"))
-    assert list(by_name.until_ready(["a", "b"])) == []
 
 
 class _Asking(Exception):  # noqa: N818 - as py4j's, which asks Java what it has to say
@@ -69,7 +58,6 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
     engine.begin()
     engine.close()  # while it starts
     assert (javas(), list(tmp_path.iterdir())) == ([], [])
-    assert not engine.ready
     try:
         assert engine.session().range(3).repartition(2).count() == 3
         assert [folder.name[:12] for folder in tmp_path.iterdir()] == ["quern-spark-"]
@@ -82,7 +70,7 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
 def test_a_java_that_is_killed_is_told_whatever_was_raised(capfd: pytest.CaptureFixture[str]) -> None:
     def use_killed() -> None:
         with Engines(EngineSettings(engine="spark", cores=2)) as engines:
-            session = engines.spark(0, 0).session()  # type: ignore[union-attr]
+            session = engines.spark().session()  # type: ignore[union-attr]
             psutil.Process(javas()[0]).kill()
             session.range(3).repartition(2).count()
 

@@ -50,7 +50,6 @@ Asked = dict[str, list[tuple[str, str]]]
 
 
 def tables(run: Run, staged: Staged, texts: dict[str, str], asked: Asked) -> tuple[Stage, Stage]:
-    """Chunks with vectors, and pairs."""
     common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c[:-2], "text": t, "end": len(t), **common} for c, t in texts.items()]
     pairs = [
@@ -116,13 +115,3 @@ def test_over_the_corpus_one_threshold_holds_for_all_chunks(run: Run, staged: St
     queries, _ = build(run, staged, FilterSettings(alpha=0.5, scope="corpus"))
     best = sorted((q["similarity"] for q in queries), reverse=True)[:4]
     assert {q["similarity"] for q in queries if q["kept"]} == set(best)
-
-
-def test_an_absolute_threshold_keeps_what_reaches_it_and_may_leave_a_chunk_without_nodes(
-    run: Run, staged: Staged
-) -> None:
-    queries, nodes = build(run, staged, FilterSettings(scope="absolute", min_similarity=0.5))
-    assert [q["kept"] for q in queries] == [q["similarity"] >= 0.5 for q in queries]
-    assert 0 < len(nodes) < len(queries)
-    _, none = build(run, staged, FilterSettings(scope="absolute", min_similarity=1.0))
-    assert none == []

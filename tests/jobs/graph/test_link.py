@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import similarities
 from quern.jobs.core.run import Run, run_whole
-from quern.jobs.engines import Engines
 from quern.jobs.graph.link import Link
-from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings
+from quern.schemas.settings import LinkSettings, NeighbourSettings
 from quern.schemas.tables import NODES
 from tests.conftest import Staged
 
@@ -96,17 +93,6 @@ def test_edges_may_go_both_ways_or_only_where_both_ends_agree(run: Run, staged: 
     assert variant(run, staged, k=1, direction="mutual") == directed & back
 
 
-def test_neighbours_that_are_not_near_enough_are_left_out(run: Run, staged: Staged) -> None:
-    assert variant(run, staged, k=1, min_similarity=0.9951) == {("b", "c"), ("c", "d"), ("d", "c")}
-
-
-def test_opposite_vectors_are_neighbours_where_no_similarity_is_asked_for(run: Run, staged: Staged) -> None:
-    vector = np.random.default_rng(64).standard_normal(8)
-    rows = nodes({"a": list(vector), "b": list(-vector)})  # Rounding makes this cosine -1.0000001.
-    made = link(staged(NODES.with_dimension(8), rows), LinkSettings(k=1), NeighbourSettings(), run)
-    assert made.rows == 2
-
-
 def test_nodes_of_one_chunk_may_be_kept_apart(run: Run, staged: Staged) -> None:
     found = variant(run, staged, {"a": "1", "b": "1", "c": "2", "d": "2"}, k=1, same_chunk=False)
     assert found == {("a", "c"), ("b", "c"), ("c", "b"), ("d", "b")}
@@ -122,20 +108,3 @@ def test_a_night_takes_up_from_the_last_and_makes_the_same_edges(run: Run, stage
         state.write_bytes(b"damaged")
     assert edges(run, staged, dict(list(vectors.items())[3:])) == tonight
     assert run.reports[-1].computed == 147
-
-
-@pytest.mark.long
-def test_partitions_are_spread_over_ray_and_make_the_same_edges(
-    run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("quern.jobs.graph.neighbours.partition_tasks._ROWS", 200)
-    rng = np.random.default_rng(3)
-    table = staged(NODES.with_dimension(8), nodes({f"{n:03}": list(rng.standard_normal(8)) for n in range(300)}))
-    how = NeighbourSettings(exact_below=0, partitions=6, sample=50)
-    here = pa.Table.from_batches(link(table, LinkSettings(), how, run).batches())
-    with Engines(EngineSettings(engine="ray", cores=2, ray_object_store=80)) as engines:
-        there = replace(run, engines=engines, build_id="other", memo=run.memo / "other")
-        spread = pa.Table.from_batches(link(table, LinkSettings(), how, there).batches())
-    assert spread.num_rows == 900
-    assert spread.equals(here)
-    assert there.reports[-1].notes["pieces"] > 1

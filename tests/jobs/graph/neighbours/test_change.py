@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,14 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quern.indexes.disk import mapped
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.layout import Neighbourhood, needed_reach
 from quern.jobs.graph.neighbours.members import assign
-from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.plan import Plan
 from quern.jobs.graph.neighbours.ranking import vector_prints
 from quern.jobs.graph.neighbours.search import change, find_neighbours
@@ -165,39 +160,6 @@ def test_a_reach_finds_a_standard_error_more_of_its_sample_than_is_wanted(
     met = assign(codes.numbers, centroids, needed_reach(owner, target, codes, centroids, share)).meet(owner, target)
     error = (share * (1 - share) / len(owner)) ** 0.5
     assert share + error <= met.mean() < share + error + 0.02
-
-
-@pytest.mark.parametrize("coarse", [False, True])
-@pytest.mark.parametrize("in_file", [False, True])
-def test_partitions_in_pieces_find_what_they_find_in_one(
-    in_file: bool, coarse: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool = vectors(400, 6, 11, coarse)
-    if in_file:
-        file = mapped(tmp_path / "pool.f32", np.float32, pool.shape)
-        file[:] = pool
-        pool = file
-    plan = Plan(k=3, exact_below=0, partitions=12, recall=0.9, sample=60)
-    whole = find_neighbours(pool, vector_prints(pool), plan)
-    monkeypatch.setattr("quern.jobs.graph.neighbours.partition_tasks._ROWS", 150)
-    pieces: list[int] = []
-
-    def last_first(
-        function: Callable[[PartitionTask], object],
-        items: Iterable[PartitionTask],
-        size: Callable[[PartitionTask], int],
-    ) -> Iterator[object]:
-        made = list(items)
-        pieces.extend(len(p.among) for p in made)
-        assert all(size(p) == len(p.rows) * (20 + (8 if in_file else 6 * 4)) for p in made), "what is sent is small"
-        assert all(len(pickle.dumps(p.vectors)) < 600 + size(p) for p in made)
-        return map(function, reversed(made))
-
-    apart = find_neighbours(pool, vector_prints(pool), replace(plan, spread=last_first))
-    assert len(pieces) > 2
-    assert sum(pieces) == 12
-    assert first(apart, 3) == first(whole, 3)
-    assert (apart.lists.cut == whole.lists.cut).all()
 
 
 @pytest.mark.parametrize("spare", [0, 4])

@@ -83,22 +83,15 @@ def test_where_it_finds_too_little_a_question_looks_into_all(tmp_path: Path) -> 
     assert [index.probes(k) for k in (1, 15, 200, 201)] == [3, 3, 3, len(index.centroids)]
 
 
-def test_equal_vectors_are_scored_before_they_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_change_nothing_and_equal_vectors_do_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vectors, asked = drawn(2000, 32), drawn(40, 32)
     vectors[::3] = vectors[0]
-    monkeypatch.setattr(inverted_file, "_HELD", 50)
-    monkeypatch.setattr(inverted_file, "_PRODUCTS", 1000)
+    for name, most in (("_HELD", 50), ("_PRODUCTS", 1000), ("_QUERIES", 8)):
+        monkeypatch.setattr(inverted_file, name, most)
     write_inverted_file(tmp_path, vectors)
     index = replace(InvertedFile.open(tmp_path, vectors), measured=())
     found, true = index.nearest(asked, 9), nearest(asked, vectors, 9)
     assert np.array_equal(found.positions, true.positions)
     assert np.array_equal(found.similarities, true.similarities)
-
-
-def test_questions_are_searched_in_parts_with_equal_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, asked = drawn(3000, 32), drawn(50, 32, seed=1)
-    write_inverted_file(tmp_path, vectors)
-    index = InvertedFile.open(tmp_path, vectors)
-    whole = index.nearest(asked, 7)
-    monkeypatch.setattr(inverted_file, "_QUERIES", 8)
-    assert np.array_equal(index.nearest(asked, 7).positions, whole.positions)

@@ -45,7 +45,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kept(written: Path, tmp_path: Path) -> Path:
-    """A state of its own."""
     return Path(shutil.copytree(written, tmp_path / "s"))
 
 
@@ -114,25 +113,21 @@ def test_a_state_is_read_as_it_was_written(plan: Plan, tmp_path: Path) -> None:
     assert (again.lists.positions == found.lists.positions).all()
 
 
-@pytest.mark.parametrize("stray", ["file", "folder", "left"])
+@pytest.mark.parametrize("stray", ["file", "folder", "left", "itself"])
 def test_what_lies_about_is_cleared_away(stray: str, tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    folder.mkdir()
+    if stray == "itself":
+        folder.write_text("x")
+    else:
+        folder.mkdir()
     if stray == "file":
         (folder / "zz").write_text("x")
-    else:
+    elif stray in ("folder", "left"):
         (folder / ("zz" if stray == "folder" else ".tmp-b")).mkdir()
     assert read_state(folder) is None
     keep(folder, "b", vectors())
     assert [p.name for p in folder.iterdir()] == ["b"]
     assert read_state(folder) is not None
-
-
-def test_a_state_that_is_a_file_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "s").write_text("x")
-    assert read_state(tmp_path / "s") is None
-    keep(tmp_path / "s", "a", vectors())
-    assert read_state(tmp_path / "s") is not None
 
 
 def test_the_states_of_a_few_other_settings_are_kept(tmp_path: Path) -> None:
