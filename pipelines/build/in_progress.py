@@ -334,7 +334,7 @@ class StagedBuild:
         """Publish what is pinned as a snapshot; other builds in progress end with that, and what is old goes."""
         manifest = self.warehouse.publish(manifest)
         self.lineage.published(manifest)
-        record_published(self.warehouse, manifest, self.settings)
+        record_published(self.warehouse, manifest)
         tidy(self.warehouse, manifest.build_id, self.settings)
         sweep(self.warehouse.root)
         if manifest.parent is not None:

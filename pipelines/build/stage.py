@@ -91,7 +91,7 @@ def run_stage(
     with (
         warehouse.lock(f"{name} of build {build_id}", wait, beside_others=not alone),
         nullcontext() if alone else _held_step(name, build_id, warehouse, wait),
-        log_file(warehouse.logs / f"{build_id}.log", change(Settings()).log),
+        log_file(warehouse.logs / f"{build_id}.log"),
         MemoryMeter() as meter,
     ):
         if _is_published(build_id, warehouse):

@@ -297,20 +297,12 @@ def new_app(help_: str, name: str | None = None) -> App:
 def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then a file, then `--set`; half of what `--help` would take to import.
 
-    Where they ask for log lines as JSON, those of this process are from now on.
-
     Raises:
         SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
     """
     from quern.schemas.settings import reading
 
-    loaded = reading.load_settings(path, overrides or (), base)
-    if loaded.log.format == "json":
-        from quern.pipelines.build.records import JsonLines
-
-        for handler in (handler for name in LOGGERS for handler in logging.getLogger(name).handlers):
-            handler.setFormatter(JsonLines())
-    return loaded
+    return reading.load_settings(path, overrides or (), base)
 
 
 def overriding(

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from quern.schemas.addresses import http_address
 from quern.schemas.setting_group import Group, Positive, Share
 
 
@@ -172,36 +171,7 @@ class LineageSettings(Group):
     """OpenLineage events of each build and step; changes no result."""
 
     events: bool = Field(True, description="Whether builds write their events to `WH/lineage/BUILD_ID.jsonl`.")
-    url: str = Field(
-        "",
-        pattern=r"^(https?://.+)?$",
-        description="Server that events are sent to as well, such as http://localhost:5000/api/v1/lineage; empty for "
-        "none. A token is read from the environment variable QUERN_LINEAGE_TOKEN.",
-    )
-
-    @field_validator("url")
-    @classmethod
-    def _without_credentials(cls, url: str) -> str:
-        return http_address(url, "the environment variable QUERN_LINEAGE_TOKEN has the token") if url else url
-
     namespace: str = Field("quern", min_length=1, description="Namespace of the jobs.")
-
-
-class MetricsSettings(Group):
-    """Figures of the last build for Prometheus; changes no result."""
-
-    file: str = Field(
-        "",
-        pattern=r"^(.+\.prom)?$",
-        description="File `NAME.prom` in the folder of node_exporter's textfile collector, which each build replaces; "
-        "empty for none.",
-    )
-
-
-class LogSettings(Group):
-    """Log lines, on standard error and in `WH/logs`; changes no result."""
-
-    format: Literal["text", "json"] = Field("text", description="`json` writes each line as a JSON object.")
 
 
 class RunSettings(Group):
@@ -212,5 +182,3 @@ class RunSettings(Group):
     audit: AuditSettings = AuditSettings()
     memo: MemoSettings = MemoSettings()
     lineage: LineageSettings = LineageSettings()
-    metrics: MetricsSettings = MetricsSettings()
-    log: LogSettings = LogSettings()
