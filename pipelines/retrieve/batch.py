@@ -221,7 +221,6 @@ class Recipe:
     rank: Callable[[Batch], Ranking]  # Ranks the chunks for a batch of questions.
     # Answers a batch of questions itself; None where they are answered from the best chunks.
     answer: Callable[[Batch], list[Overview]] | None = None
-    by_server: bool = False  # Whether it asks a server, so that only who names it runs it.
 
 
 class _QuestionVector(BaseModel):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from quern.indexes.catalog.folder import Snapshot
 from quern.pipelines.retrieve.filters import (
     METADATA,
-    MOST_MASKS,
     FilterError,
     UnknownColumnError,
     allowed,
@@ -24,29 +20,23 @@ from quern.pipelines.retrieve.filters import (
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import DOCUMENTS
 from quern.schemas.words.lines import shortened
-from quern.schemas.words.meant import ALIKE, meant, no_such
+from quern.schemas.words.meant import no_such
 
 _LONGEST: Final = 80  # Characters of a condition in a message.
 
 
 def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) -> None:
-    """Refuse conditions on columns that there are not, and on metadata that no document of the snapshot has.
+    """Refuse conditions on columns that do not exist, and on metadata that no document of the snapshot has.
 
     Raises:
-        FilterError: One is; the message names what is most like it, of columns and of metadata that there are.
+        FilterError: One is; the message names what is most like it, or the columns and metadata that there are.
     """
     for text in conditions:
         try:
             columns = [each.column for each in conditions_in(text)]
         except UnknownColumnError as error:
-            known, metadata, name = known_columns(), searcher.held(_metadata_names), error.name
-            part = (each for each in metadata if name.casefold() in each.casefold().split())
-            near = next(part, None) or meant(name, [*known, *metadata])
-            if near in metadata and near not in known:
-                missing = f"there is no column of documents or chunks {name!r}; did you mean {METADATA}.{near}?"
-                raise FilterError(f"the filter {text!r}: {missing}") from None
-            there = [*known, *(f"{METADATA}.{each}" for each in metadata[:20])]
-            raise UnknownColumnError(text, name, there) from None
+            named = [f"{METADATA}.{each}" for each in searcher.held(_metadata_names)[:20]]
+            raise UnknownColumnError(text, error.name, [*known_columns(), *named]) from None
         for column in columns:
             name = column.removeprefix(f"{METADATA}.")
             if name != column and name not in (there := searcher.held(_metadata_names)):
@@ -84,36 +74,4 @@ def nothing_passes(searcher: Searcher, conditions: Sequence[str]) -> str | None:
     unmet = [c for c, n in zip(conditions, alone.of_question, strict=True) if not alone.masks[n].any()] if alone else []
     if not unmet:
         return f"No document passes all filters together: {', '.join(shortened(c, _LONGEST) for c in conditions)}."
-    near = searcher.held(_Alike).of(unmet[0])
-    return f"No document passes the filter {shortened(unmet[0], _LONGEST)}{f'; there is {near}' if near else ''}."
-
-
-class _Alike:
-    """What is most like the values of unmet conditions: many questions of a file have the same ones."""
-
-    def __init__(self, searcher: Searcher) -> None:
-        self._snapshot = searcher.snapshot
-        self.of = lru_cache(MOST_MASKS)(self._values)
-
-    def _values(self, unmet: str) -> str:
-        """The values of the column most like the one that a condition asks for, or all where they are few; in words.
-
-        Empty for other operators than `=`, and where no value is like it.
-        """
-        first, *others = conditions_in(unmet)
-        if others or first.operator != "=" or not isinstance(first.least, str):
-            return ""
-        group, _, name = first.column.partition(".")
-        values: set[str] = set()
-        for batch in self._snapshot.table(first.table).batches([group]):
-            column = batch.column(0)
-            if group == METADATA and name:
-                column = pc.map_lookup(column, pa.scalar(name), "first")
-            if not pa.types.is_string(column.type):
-                return ""
-            values.update(filter(None, column.unique().to_pylist()))
-            if len(values) > 5_000:
-                break
-        folded = {value.casefold(): value for value in sorted(values)}
-        near = [folded[v] for v in difflib.get_close_matches(first.least.casefold(), folded, 3, ALIKE)]
-        return " or ".join(near or (sorted(values) if len(values) <= 5 else []))
+    return f"No document passes the filter {shortened(unmet[0], _LONGEST)}."

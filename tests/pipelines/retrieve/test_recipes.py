@@ -8,8 +8,8 @@ from scipy import sparse
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.ranking import added, shares, weighted
-from quern.pipelines.retrieve.recipes import OWN, RECIPES, RecipeError, find_recipes
+from quern.pipelines.retrieve.ranking import shares, weighted
+from quern.pipelines.retrieve.recipes import RECIPES, RecipeError, find_recipes
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings.reading import load_settings
@@ -71,14 +71,14 @@ def test_nodes_are_widened_along_edges_and_keep_the_first_hop_that_reached_them(
 def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
     one = scored([(0, 0, 0.9), (0, 1, 0.8), (0, 2, 0.1)])
     other = scored([(0, 1, 30.0), (0, 2, 5.0), (0, 3, 1.0)])
-    assert by_question(added([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
+    assert by_question(weighted([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
 
 
 def test_a_part_with_weight_zero_changes_nothing_and_a_sum_of_nothing_is_nothing() -> None:
     one, other = scored([(0, 0, 0.9), (0, 1, 0.8)]), scored([(0, 3, 9.0)])
-    assert by_question(added([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
+    assert by_question(weighted([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    assert len(added([(empty, 1.0)], 3, 4).chunk) == 0
+    assert len(weighted([(empty, 1.0)], 3, 4).chunk) == 0
 
 
 def test_weights_add_chunk_and_document_and_what_was_not_found_gets_the_least() -> None:
@@ -99,7 +99,7 @@ def test_shares_are_of_the_best_of_each_question() -> None:
 @pytest.mark.long
 def test_every_recipe_ranks_the_mini_web_and_most_find_what_is_asked(searcher: Searcher) -> None:
     batch = Batch(searcher, ["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
-    for recipe in (RECIPES[name] for name in OWN):
+    for recipe in RECIPES.values():
         ranking = recipe.rank(batch)
         found = ranking.chunks
         assert set(found.question.tolist()) <= {0, 1, 2}, recipe.name
