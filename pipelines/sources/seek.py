@@ -235,7 +235,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
     """Seeds for the next crawl, from questions that were not answered, in batches.
 
     Raises:
-        CrawlError: Seeds are to be visited (`sourcing.online`), and `crawl` settings do not allow it.
+        CrawlError: Sources are to be asked (`sourcing.online`), and `crawl` settings do not allow it.
         GeneratorError: The model cannot be used, or cannot be asked any more.
         NoSourcesError: The snapshot has no sources.
     """
@@ -250,7 +250,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
 
 
 def gold_sites(searcher: Searcher) -> SiteOf:
-    """The sites of gold pages, of a snapshot."""
+    """The sites of gold pages, by the documents of a snapshot."""
     site_of: dict[str, str] = {}
     for batch in searcher.snapshot.stage("documents").batches(["doc_id", "url", "site"]):
         for row in batch.to_pylist():

@@ -57,8 +57,10 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
         return []
     settings = searcher.settings.sourcing
     founds = _found(searcher, pool, pairs)
-    given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
-    weighed = weighed_by_rule(given, [pair.behind for pair in pairs])
+    weighed = []
+    for pair, found in zip(pairs, founds, strict=True):
+        given = AnswerInput(pair.text, found.evidence)
+        weighed.append(Weighed(given, probability_by_rule(given, pair.behind)))
     named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
     # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
     chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
@@ -75,11 +77,6 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
         answers = verdict.score > settings.valid and bool(found.hits) and bool(numbers)
         outcomes.append(Validated(round(verdict.score, 4), round(yes, 4), answers, tuple(evidence)))
     return outcomes
-
-
-def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
-    """The inputs, each with the probability by rule that its evidence answers."""
-    return [Weighed(one, probability_by_rule(one, less)) for one, less in zip(given, behind, strict=True)]
 
 
 def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[Found]:
