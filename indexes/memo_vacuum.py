@@ -8,7 +8,6 @@ their order, and only then goes: at each moment every result that stays is there
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,11 +65,6 @@ class MemoFolder:
         return sum(part.rows for part in self.parts)
 
     @property
-    def size(self) -> int:
-        """Bytes of all parts."""
-        return sum(part.size for part in self.parts)
-
-    @property
     def newest(self) -> int:
         """The night in which something of it was last used or committed, 0 for never."""
         used = int(self._uses.nights.max()) if len(self._uses.nights) else 0
@@ -99,14 +93,6 @@ class MemoFolder:
         """Remove marks that tell nothing, such as damaged ones: no build writes those of settings that are not used."""
         if not len(self._uses.heads):
             uses_file(self.folder).unlink(missing_ok=True)
-
-    def bytes_by_night(self) -> dict[int, float]:
-        """Bytes of results by the night in which they were last used, as shares of their parts."""
-        by_night: dict[int, float] = {}
-        for part, nights in self._results:
-            for night, count in zip(*np.unique(nights, return_counts=True), strict=True):
-                by_night[int(night)] = by_night.get(int(night), 0.0) + part.size * int(count) / max(part.rows, 1)
-        return by_night
 
     def forget(self, cutoff: int, share: float, *, dry_run: bool) -> Space:
         """Forget what was last used before `cutoff`, where at least a `share` of a part was; returns what that frees.
@@ -154,18 +140,3 @@ def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space
     again = commit_part(part.path.parent, rows, part.committed_ns)
     part.path.unlink(missing_ok=True)
     return Space(1, part.size - size_of(again))
-
-
-def raised_cutoff(folders: Sequence[MemoFolder], cutoff: int, newest: int, most: int) -> int:
-    """The night before which is to be forgotten so that `most` bytes stay; never later than `newest`."""
-    by_night: dict[int, float] = {}
-    for folder in folders:
-        for night, size in folder.bytes_by_night().items():
-            by_night[night] = by_night.get(night, 0.0) + size
-    stays = sum(size for night, size in by_night.items() if night >= cutoff)
-    for night in sorted(night for night in by_night if cutoff <= night < newest):
-        if stays <= most:
-            return cutoff
-        stays -= by_night[night]
-        cutoff = night + 1
-    return cutoff

@@ -19,7 +19,7 @@ from typing import Final
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
-from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
+from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder
 from quern.indexes.night_state import NightStates
 from quern.indexes.object_store import StoreError
 from quern.indexes.page_store import PageStoreError
@@ -191,7 +191,7 @@ def vacuum_memo(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Forget results that none of the last nights used, then the least recently used beyond the bytes allowed.
+    """Forget results that none of the last builds used.
 
     Args:
         warehouse: Held for writing.
@@ -203,23 +203,18 @@ def vacuum_memo(
     started, mine, published = time.monotonic(), Vacuumed(), warehouse.current_id()
     nights = published_nights(warehouse.memo) or warehouse.snapshot_ids()
     cutoff = oldest_kept(nights, memo.keep_nights, published)
-    answers = list(_answers(warehouse.memo))
     folders = [MemoFolder(path) for path in _job_folders(warehouse.memo)]
     if not dry_run:
         for folder in folders:
             folder.mend_marks()
             NightStates(folder.folder).forget_damaged()
     folders = [folder for folder in folders if folder.parts]
-    if memo.max_bytes:
-        most = max(0, memo.max_bytes - sum(part.space().bytes for part in answers))
-        if sum(folder.size for folder in folders) > most:
-            cutoff, share = raised_cutoff(folders, cutoff, oldest_kept(nights, 1, published), most), 0.0
     if cutoff:
         for folder in folders:
             mine.add("memo", folder.forget(cutoff, share, dry_run=dry_run))
         # By the times of files: a night is a day at least, and may be named after another (a clock that was wrong).
         before = min(cutoff, night_at(time.time_ns() - memo.keep_nights * _DAY_NS))
-        _remove((part for part in answers if _used_in(part.path) < before), mine, dry_run=dry_run)
+        _remove((part for part in _answers(warehouse.memo) if _used_in(part.path) < before), mine, dry_run=dry_run)
         _remove(_states(warehouse.memo, before), mine, dry_run=dry_run)
     for kind, space in mine.freed.items():
         if not dry_run:

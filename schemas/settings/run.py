@@ -50,12 +50,6 @@ class MemoSettings(Group):
         description="Results that none of this many latest published builds used are deleted, by each published build "
         "and by `quern vacuum`; newer results stay.",
     )
-    max_bytes: int = Field(
-        0,
-        ge=0,
-        description="Bytes of the memo above which the least recently used results are deleted earlier, except those "
-        "of the published snapshot; 0 for no limit.",
-    )
 
 
 class AuditSettings(Group):

@@ -71,7 +71,7 @@ def make_build(wanted: Build, root: Path) -> BuildRecord:
     Snapshots of a sweep are not successive nights: none is pruned, and one that shrinks is no fault.
     """
     audit = wanted.settings.audit.model_copy(update={"keep_snapshots": 100_000, "max_shrink": 1.0})
-    memo = wanted.settings.memo.model_copy(update={"keep_nights": 100_000, "max_bytes": 0})
+    memo = wanted.settings.memo.model_copy(update={"keep_nights": 100_000})
     settings = wanted.settings.model_copy(update={"audit": audit, "memo": memo})
     manifest = build(wanted.source, Warehouse.create(root), settings)
     rows = {name: table.rows for name, table in manifest.tables.items()}
