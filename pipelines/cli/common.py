@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from datetime import date
 from importlib import import_module
@@ -371,15 +371,11 @@ def open_searcher(
     """
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
-    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
     from quern.schemas.settings.reading import SettingsError
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
-    for text in conditions:
-        with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
-            conditions_in(text)
     try:
         day = chosen.retrieve.as_of if as_of is None else date.fromisoformat(as_of)
     except ValueError:

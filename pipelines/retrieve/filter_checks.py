@@ -11,10 +11,8 @@ from quern.indexes.catalog.folder import Snapshot
 from quern.pipelines.retrieve.filters import (
     METADATA,
     FilterError,
-    UnknownColumnError,
     allowed,
     conditions_in,
-    known_columns,
     met_by,
 )
 from quern.pipelines.retrieve.searcher import Searcher
@@ -29,15 +27,10 @@ def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) ->
     """Refuse conditions on columns that do not exist, and on metadata that no document of the snapshot has.
 
     Raises:
-        FilterError: One is; the message names what is most like it, or the columns and metadata that there are.
+        FilterError: One is; the message names what is most like it, or all that there are.
     """
     for text in conditions:
-        try:
-            columns = [each.column for each in conditions_in(text)]
-        except UnknownColumnError as error:
-            named = [f"{METADATA}.{each}" for each in searcher.held(_metadata_names)[:20]]
-            raise UnknownColumnError(text, error.name, [*known_columns(), *named]) from None
-        for column in columns:
+        for column in (each.column for each in conditions_in(text)):
             name = column.removeprefix(f"{METADATA}.")
             if name != column and name not in (there := searcher.held(_metadata_names)):
                 raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")

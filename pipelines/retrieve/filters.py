@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -57,18 +57,6 @@ _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 class FilterError(QuernError):
     """A condition that cannot be read; the message says what is wrong with it and what there is."""
-
-
-class UnknownColumnError(FilterError):
-    """A condition on a column that there is not.
-
-    Attributes:
-        name: The column.
-    """
-
-    def __init__(self, text: str, name: str, known: Sequence[str]) -> None:
-        super().__init__(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
-        self.name = name
 
 
 @dataclass(frozen=True)
@@ -166,7 +154,8 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
-        raise UnknownColumnError(text, name, [*known_columns(), f"{METADATA}.NAME"])
+        known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS), f"{METADATA}.NAME"})
+        raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
     table = tables[0] if tables else DOCUMENTS
     kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
     if operator == "contains" and not pa.types.is_string(kind):
@@ -192,11 +181,6 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
 def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
     (least, most), *others = ranges
     return Condition(table, column, operator, least, most, tuple(others))
-
-
-def known_columns() -> list[str]:
-    """The columns that conditions can be about, in alphabetical order."""
-    return sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"
@@ -271,29 +255,24 @@ class Masks:
 
     def __init__(self, searcher: Searcher) -> None:
         self._snapshot, self._members = searcher.snapshot, searcher.graph.members
-        self._bits: OrderedDict[tuple[str, ...], npt.NDArray[np.uint8]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._bits)
+        self.packed = lru_cache(MOST_MASKS)(self._packed)
 
     def of(self, conditions: tuple[str, ...]) -> Mask:
         """The chunks that meet all conditions, shape (chunks,)."""
+        return np.unpackbits(self.packed(conditions), count=len(self._members.chunks)).astype(np.bool_)
+
+    def _packed(self, conditions: tuple[str, ...]) -> npt.NDArray[np.uint8]:
         members = self._members
-        if conditions not in self._bits:
-            mask = np.ones(len(members.chunks), dtype=np.bool_)
-            for each in (each for text in conditions for each in conditions_in(text)):
-                documents = each.table == DOCUMENTS.name
-                keys = members.documents.keys if documents else members.chunks
-                met = np.zeros(len(keys), dtype=np.bool_)
-                for named, holds in met_by(self._snapshot, each):
-                    at = positions_in(keys, named)
-                    met[at[at >= 0]] = holds[at >= 0]
-                mask &= met[members.documents.of_chunk] if documents else met
-            self._bits[conditions] = np.packbits(mask)
-            if len(self._bits) > MOST_MASKS:
-                self._bits.popitem(last=False)
-        self._bits.move_to_end(conditions)
-        return np.unpackbits(self._bits[conditions], count=len(members.chunks)).astype(np.bool_)
+        mask = np.ones(len(members.chunks), dtype=np.bool_)
+        for each in (each for text in conditions for each in conditions_in(text)):
+            documents = each.table == DOCUMENTS.name
+            keys = members.documents.keys if documents else members.chunks
+            met = np.zeros(len(keys), dtype=np.bool_)
+            for named, holds in met_by(self._snapshot, each):
+                at = positions_in(keys, named)
+                met[at[at >= 0]] = holds[at >= 0]
+            mask &= met[members.documents.of_chunk] if documents else met
+        return np.packbits(mask)
 
 
 def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
