@@ -90,19 +90,6 @@ def test_rows_outlive_pruning_and_a_damaged_one_is_written_again(
     assert [path.stem for path in (warehouse / "lineage").iterdir()] == [kept]
 
 
-def test_builds_of_before_are_told_by_their_manifests_until_the_next_build_adds_them(
-    warehouse: Path, pages: Path, tmp_path: Path, quern_here: Quern
-) -> None:
-    (known,) = builds_of(Warehouse.open(warehouse))
-    shutil.rmtree(warehouse / "history")
-    told = quern_here("report", "-w", warehouse, "--out", tmp_path / "r.html", "--json")
-    (row,) = json.loads(told.stdout)["builds"]
-    assert (row["build_id"], row["seconds"], row["host"]) == (known.build_id, known.seconds, None)
-    assert not (warehouse / "history").exists()
-    build_here(pages, warehouse, "link.k=2")
-    assert len(list((warehouse / "history").iterdir())) == 2
-
-
 def test_a_refused_build_is_kept_with_what_failed(warehouse: Path, pages: Path, tmp_path: Path) -> None:
     fewer = tmp_path / "pages"
     fewer.mkdir()

@@ -113,17 +113,6 @@ def test_a_model_notes_points_of_each_community_and_answers_from_the_notes(searc
         assert " ".join(citation.quote.split())[:60] in " ".join(notes.split())
 
 
-def test_what_a_model_does_not_carry_out_is_as_by_rule(searcher: Searcher) -> None:
-    with Endpoint(lambda *_: Said("no idea")).running() as endpoint:
-        generator = GeneratorSettings(
-            kind="openai", model=MODEL, url=endpoint.url, retries=0, tasks=("note", "overview")
-        )
-        by_model = Searcher(searcher.snapshot, searcher.settings.model_copy(update={"generator": generator}))
-        (answer,) = asked(by_model, "Summarise what is said of the Tollen Bridge.")
-    assert answer.by == "rules"
-    assert answer.found
-
-
 def test_the_themes_are_shown_under_their_titles(mini_web: Path, quern_here: Any) -> None:
     printed = quern_here("ask", "-w", mini_web, "--recipe", "global", "What are the main themes?").stdout.splitlines()
     stage = Warehouse.open(mini_web).snapshot().stage("communities")
