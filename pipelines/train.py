@@ -70,11 +70,7 @@ def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pa
         for n, (row, at) in enumerate(zip(rows, own, strict=True)):
             chance = random.Random(f"{seed}/{row['query_id']}")
             near = np.unique(owner[graph.edges[places.nodes(at)].indices])
-            kinds = {
-                "fusion": best.chunk[best.question == n],
-                "document": places.chunks(documents[at]),
-                "graph": near,
-            }
+            kinds = {"fusion": best.chunk[best.question == n], "document": places.chunks(documents[at]), "graph": near}
             drawn: dict[int, str] = {}
             for source, chunks_of in kinds.items():
                 fresh = [p for p in chunks_of.tolist() if p != at and p not in drawn]

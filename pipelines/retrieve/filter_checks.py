@@ -8,13 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from quern.indexes.catalog.folder import Snapshot
-from quern.pipelines.retrieve.filters import (
-    METADATA,
-    FilterError,
-    allowed,
-    conditions_in,
-    met_by,
-)
+from quern.pipelines.retrieve.filters import METADATA, FilterError, allowed, conditions_in, met_by
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import DOCUMENTS
 from quern.schemas.words.lines import shortened

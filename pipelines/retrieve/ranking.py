@@ -35,11 +35,6 @@ class Ranking:
     searches: Sequence[Search] | None = None  # Of each question the rounds, where there were rounds.
 
 
-def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) -> Scored:
-    """One score per (question, chunk) from the similarities of its reached nodes: `mean`, `max` or `sum`."""
-    return grouped(reached.question, owner[reached.node], reached.similarity, chunks, score)
-
-
 def grouped(question: Positions, column: Positions, values: Floats | Doubles, columns: int, score: str) -> Scored:
     """One score per (question, column) from all `values` of that pair: their `mean`, `max` or `sum`."""
     width = max(columns, 1)

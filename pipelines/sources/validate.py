@@ -109,26 +109,20 @@ class Reached:
     stated: str = ""  # What it calls itself, where its home page was read.
 
 
-@dataclass(frozen=True)
-class Access:
-    """Says which sources can be reached."""
+def reached(pool: SourcePool, homes: Mapping[str, str], online: CrawlSettings | None) -> dict[str, Reached]:
+    """For each site, given with its home page, whether it can be reached.
 
-    pool: SourcePool  # Sources that the index has pages of.
-    # How the others, and the home pages of these, may be asked; None where they may not.
-    online: CrawlSettings | None = None
+    Without settings `online` no home page is asked for: a source is reached where the index has pages of it.
 
-    def reached(self, homes: Mapping[str, str]) -> dict[str, Reached]:
-        """For each site, given with its home page, whether it can be reached.
-
-        Raises:
-            CrawlError: It is to be asked, and `crawl` settings do not allow a crawl.
-        """
-        unknown = Reached("it is not in the index, and sourcing.online does not allow to ask it")
-        offline = {site: Reached() if site in self.pool.rows else unknown for site in homes}
-        if self.online is None:
-            return offline
-        asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
-        return offline | asked_homes(asked, self.online)
+    Raises:
+        CrawlError: The settings do not allow a crawl.
+    """
+    unknown = Reached("it is not in the index, and sourcing.online does not allow to ask it")
+    offline = {site: Reached() if site in pool.rows else unknown for site in homes}
+    if online is None:
+        return offline
+    asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
+    return offline | asked_homes(asked, online)
 
 
 def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, Reached]:

@@ -12,10 +12,7 @@ import psutil
 import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.pipelines.build.steps import STEPS
 from tests.conftest import CORPUS, ROOT, Quern, build_here
-
-PER_ROW = ("clean", "chunk", "doc2query", "find_events", "triplets", "embed")
 
 
 def manifest(warehouse: Path) -> Manifest:
@@ -55,21 +52,6 @@ def test_a_build_passes_its_audit_and_says_what_it_took(mini_web: Path) -> None:
     assert 100 << 20 < built.peak_memory_bytes < 4 << 30
     assert {j["engine"] for j in built.jobs} == {"driver", "local"}
     assert all(i["unindexed_rows"] == 0 for t in built.tables.values() for i in t.indexes.values())
-
-
-def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quern_here: Quern) -> None:
-    before = digests(copied)
-    again = quern_here("build", CORPUS / "pages", "-w", copied)
-    assert again.returncode == 0, again.stderr
-    for line in (x for x in again.stderr.splitlines() if x.startswith(tuple(f"job={j} " for j in PER_ROW))):
-        assert "reused=all computed=0" in line
-    per_row = [j["job"] for j in jobs(copied) if j["job"] in PER_ROW]
-    assert per_row == ["clean", "chunk", "doc2query", "find_events", "triplets", "embed", "embed", "embed"]
-    assert "starting" not in again.stderr
-    assert digests(copied) == before
-    assert [step.name for step in manifest(copied).steps] == [step.name for step in STEPS]
-    log = (copied / "logs" / f"{manifest(copied).build_id}.log").read_text()
-    assert log.count("reused=all") >= 5
 
 
 def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern_here: Quern) -> None:

@@ -15,22 +15,9 @@ def scored(rows: list[tuple[int, int, float]]) -> Scored:
     return in_order(np.array(question), np.array(chunk), np.array(score, dtype=np.float32))
 
 
-def by_question(found: Scored) -> dict[int, list[int]]:
-    ranked: dict[int, list[int]] = {}
-    for q, c in zip(found.question.tolist(), found.chunk.tolist(), strict=True):
-        ranked.setdefault(q, []).append(c)
-    return ranked
-
-
-def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
-    one = scored([(0, 0, 0.9), (0, 1, 0.8), (0, 2, 0.1)])
-    other = scored([(0, 1, 30.0), (0, 2, 5.0), (0, 3, 1.0)])
-    assert by_question(weighted([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
-
-
 def test_a_part_with_weight_zero_changes_nothing_and_a_sum_of_nothing_is_nothing() -> None:
     one, other = scored([(0, 0, 0.9), (0, 1, 0.8)]), scored([(0, 3, 9.0)])
-    assert by_question(weighted([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
+    assert weighted([(one, 1.0), (other, 0.0)], 1, 4).chunk.tolist() == [0, 1]
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     assert len(weighted([(empty, 1.0)], 3, 4).chunk) == 0
 

@@ -54,13 +54,6 @@ def test_the_document_named_by_the_best_one_is_lifted_with_all_its_chunks() -> N
     assert lift[0, 0] == pytest.approx(0.9)
 
 
-def test_a_bridge_counts_by_how_near_the_naming_node_is_to_the_question() -> None:
-    drawn = graph((0, 2, 1.0), (1, 3, 1.0))
-    question = np.array([[0.8, 0.4, 0, 0, 0.2**0.5]], dtype=np.float32)
-    found = crossed(scores((0, 0, 0.9), (0, 1, 0.9)), question, drawn, drawn.mentions)
-    assert found.strength.tolist() == pytest.approx([1.0, 0.25])
-
-
 def test_what_is_named_does_not_get_above_what_names_it() -> None:
     drawn = graph((0, 2, 1.0), (0, 3, 0.9))
     found = scores((0, 0, 0.9), (0, 2, 0.8), (0, 3, 0.8), (0, 1, 0.85))
