@@ -79,7 +79,12 @@ def export(warehouse: Warehouse, snapshot: Snapshot, table: str, server: SearchS
     if there := _resumed(warehouse, server, indexes.get(name), published):
         about = there
     else:
-        done.notes = _begun(warehouse, later, server, about, published)
+        why = _copied(warehouse, server, about, *published) if published else ""
+        done.notes = [f"all documents are sent: {why}"] if why else []
+        if not about.base:
+            body = later.body(server.kind)
+            body["mappings"]["_meta"] = about.meta()
+            server.call("PUT", f"/{name}", body)
     done.base = about.base
     if not about.complete:
         _send(warehouse, later, server, about, done)
@@ -88,7 +93,8 @@ def export(warehouse: Warehouse, snapshot: Snapshot, table: str, server: SearchS
     before = published[0].name if published else None
     if before != name:
         server.tell(about.model_copy(update={"complete": True, "replaced": before}))
-        _swap(server, alias, name, before)
+        actions = [{"remove": {"index": before, "alias": alias}}] if before else []
+        server.call("POST", "/_aliases", {"actions": [*actions, {"add": {"index": name, "alias": alias}}]})
     own = {n: i.about for n, i in server.indexes(alias).items() if i.about and i.about.alias == alias}
     pruned = sorted(set(own) - {name, own[name].replaced})
     for index in pruned:
@@ -120,23 +126,6 @@ def _resumed(
         raise server.error(f"{index.name} was changed since it was exported: delete it, and run the same command again")
     server.call("DELETE", f"/{index.name}")
     return None
-
-
-def _begun(
-    warehouse: Warehouse,
-    later: ExportedTable,
-    server: SearchServer,
-    about: About,
-    published: tuple[Index, About] | None,
-) -> list[str]:
-    """Make the index, as a copy of the published one where that can be; what a reader should know."""
-    why = _copied(warehouse, server, about, *published) if published else ""
-    if about.base:
-        return []
-    body = later.body(server.kind)
-    body["mappings"]["_meta"] = about.meta()
-    server.call("PUT", f"/{about.index}", body)
-    return [f"all documents are sent: {why}"] if why else []
 
 
 def _copied(warehouse: Warehouse, server: SearchServer, about: About, index: Index, its: About) -> str:
@@ -206,14 +195,6 @@ def _requests(later: ExportedTable, wanted: Mask, gone: list[str]) -> Iterator[l
         size += len(source)
     if changes:
         yield changes
-
-
-def _swap(server: SearchServer, alias: str, name: str, before: str | None) -> None:
-    """Have the alias lead to another index, in one step."""
-    actions = [{"add": {"index": name, "alias": alias}}]
-    if before:
-        actions.insert(0, {"remove": {"index": before, "alias": alias}})
-    server.call("POST", "/_aliases", {"actions": actions})
 
 
 def summary(done: Exported) -> Iterator[str]:

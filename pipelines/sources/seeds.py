@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, trap
 from quern.jobs.sources.links import Link, links_of, mentions_in
 from quern.jobs.text.stems import content_words
-from quern.pipelines.answers.questions import problem_of
+from quern.pipelines.answers.difference import answers_in
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.validate import batched
 from quern.schemas.answers import Answer, Question
-from quern.schemas.errors import QuernError
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import FoundSources
 from quern.schemas.words.lines import shortened
@@ -193,34 +190,11 @@ def question_of_answer(answer: Answer) -> Question:
     return Question(query_id=answer.query_id, question=answer.asked or answer.question, as_of=answer.as_of)
 
 
-FILE = "answers.jsonl"
-
-
-class AnswersError(QuernError):
-    """A file of answers that cannot be read; the message names the line."""
-
-
 def unanswered(path: Path) -> Iterator[Answer]:
-    """The answers of a file, or of a folder that `quern answer --out` wrote, that the corpus does not have.
-
-    What was refused for what it asks stays so, whatever is crawled.
+    """The answers of a run that the corpus does not have; what was refused for what it asks is left out.
 
     Raises:
-        AnswersError: It cannot be read, or a line is no answer.
+        DifferenceError: They cannot be read, or a line is no answer.
     """
-    file = path / FILE if path.is_dir() else path
-    try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    answer = Answer.model_validate_json(line)
-                except ValidationError as error:
-                    raise AnswersError(f"{file}:{number}: {problem_of(error)}") from None
-                if not answer.found and answer.reason != "refused":
-                    yield answer
-    except OSError as error:
-        raise AnswersError(
-            f"{file} cannot be read: {error.strerror}; name the folder that `quern answer --out` wrote"
-        ) from None
+    answers = (answer for _, answer in answers_in(path))
+    return (answer for answer in answers if not answer.found and answer.reason != "refused")
