@@ -137,11 +137,6 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
 
     Folders may hold files of one name, which are different documents. The one that was ingested first has the address
     of its path in its folder, for as long as it is there; the address of another is its whole path, and stays so.
-
-    Args:
-        found: The files.
-        parts: What the page store holds.
-        root: The warehouse.
     """
     inputs: list[Input] = []
     for file in found:  # The name of one in the warehouse, as a crawl's archives are, holds when that is moved.

@@ -75,6 +75,6 @@ def test_the_path_has_both_ends_of_a_bridge_and_keeps_what_was_reached() -> None
     followed = followed_in(scores((0, 0, 0.9)), 1, drawn)
     reached = Reached(np.array([0]), np.array([3]), np.array([0], np.int32), np.array([0.5], np.float32))
     questions = np.array([[0.6, 0, 0, 0.8, 0]], np.float32)
-    both = with_edges(reached, followed.question, followed.source, followed.target, questions, drawn.nodes.vectors)
+    both = with_edges(reached, followed, questions, drawn.nodes.vectors)
     assert list(zip(both.node.tolist(), both.hop.tolist(), strict=True)) == [(0, 0), (3, 0)]
     assert both.similarity.tolist() == pytest.approx([0.6, 0.8])
