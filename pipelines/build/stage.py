@@ -85,7 +85,7 @@ def run_stage(
         BuildRefusedError: A critical expectation failed; the audit can be tried again.
         WarehouseError: Another build is writing, or another process runs this step.
     """
-    _see_names(name, build_id)
+    _check_names(name, build_id)
     alone = name in (STEPS[0].name, AUDIT, PUBLISH)
     with (
         warehouse.lock(f"{name} of build {build_id}", wait, beside_others=not alone),
@@ -101,7 +101,7 @@ def run_stage(
             tree, parent = change(Settings()).model_dump(mode="json"), warehouse.parent_id()
             begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
             staged = StagedBuild.begin(warehouse.builds / build_id, warehouse, begun)
-        _see_that_it_can_run(name, staged)
+        _check_upstream(name, staged)
         try:
             if name == AUDIT:
                 if staged.audited() is None:
@@ -129,7 +129,7 @@ def run_stage(
             raise
 
 
-def _see_names(name: str, build_id: str) -> None:
+def _check_names(name: str, build_id: str) -> None:
     """Raises `StageError` where there is no such step, or no build is called so."""
     if name not in stage_names():
         raise StageError(no_such("step", name, stage_names()))
@@ -200,7 +200,7 @@ def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
             staged.finish_idle(run)
 
 
-def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
+def _check_upstream(name: str, staged: StagedBuild) -> None:
     """Raises `StageError` where what is before the stage `name` was not done."""
     step = next((step for step in STEPS if step.name == name), None)
     needed = STEPS if step is None else makers(STEPS, step.reads)

@@ -370,7 +370,7 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
+    from quern.pipelines.retrieve.filter_checks import check_columns
     from quern.schemas.settings.reading import SettingsError
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
@@ -384,7 +384,7 @@ def open_searcher(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
     )
     opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
-    see_that_columns_are_there(opened_searcher, conditions)
+    check_columns(opened_searcher, conditions)
     if chosen.images.fetch:
         from quern.pipelines.images.pictures import with_pictures  # Scrapy takes half a second to import.
 
@@ -415,7 +415,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
         FilterError: One of them cannot be read, of no snapshot.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import documents_that_meet, see_that_columns_are_there
+    from quern.pipelines.retrieve.filter_checks import check_columns, documents_that_meet
     from quern.pipelines.retrieve.filters import FilterError
 
     catalog = open_warehouse(warehouse)
@@ -425,7 +425,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     for build_id in builds:
         snapshot = catalog.snapshot(build_id)
         try:
-            see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+            check_columns(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
             found.update(documents_that_meet(snapshot, where))
         except FilterError as error:  # A snapshot may lack metadata that another has.
             faults.append(error)

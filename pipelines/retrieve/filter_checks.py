@@ -17,7 +17,7 @@ from quern.schemas.words.meant import no_such
 _LONGEST: Final = 80  # Characters of a condition in a message.
 
 
-def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) -> None:
+def check_columns(searcher: Searcher, conditions: Sequence[str]) -> None:
     """Refuse conditions on columns that do not exist, and on metadata that no document of the snapshot has.
 
     Raises:

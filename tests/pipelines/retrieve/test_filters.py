@@ -14,7 +14,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
+from quern.pipelines.retrieve.filter_checks import check_columns
 from quern.pipelines.retrieve.filters import Condition, FilterError, allowed, conditions_in, known_by
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
@@ -212,11 +212,11 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
     assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10", "zip": "0123"}
-    see_that_columns_are_there(opened, ["metadata.grade>9"])
+    check_columns(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
-        see_that_columns_are_there(opened, ["metadata.grad>9"])
+        check_columns(opened, ["metadata.grad>9"])
     with pytest.raises(FilterError, match=r"there are: author, .*, metadata\.NAME"):
-        see_that_columns_are_there(opened, ["priority=high"])
+        check_columns(opened, ["priority=high"])
 
 
 def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_path: Path) -> None:
