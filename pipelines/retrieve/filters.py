@@ -66,22 +66,19 @@ class Condition:
     table: str  # `documents` or `chunks`.
     column: str  # Name of the column.
     operator: str  # One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
-    least: object  # The value, or where it is a date its first moment; of `in` that of its first value.
-    most: object  # The same, or the last moment of a date: `=2024-05` is all of May.
-    others: tuple[tuple[object, object], ...] = ()  # The same of the other values of `in`.
+    # The value twice, or the first and the last moment of a date: `=2024-05` is all of May. `in` has several.
+    ranges: tuple[tuple[object, object], ...]
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
         if self.operator == "in":
-            choices = ((self.least, self.most), *self.others)
-            equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
-            either: Mask = np.logical_or.reduce(list(equal))
+            equal = [replace(self, operator="=", ranges=(one,)).holds(values) for one in self.ranges]
+            either: Mask = np.logical_or.reduce(equal)
             return either
+        low, high = (pa.scalar(v, values.type) for v in self.ranges[0])
         if self.operator == "contains":
-            met = pc.match_substring(values, str(self.least), ignore_case=True)
-            return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
-        low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
-        if self.operator in ("=", "!="):
+            met = pc.match_substring(values, low.as_py(), ignore_case=True)
+        elif self.operator in ("=", "!="):
             met = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
             met = met if self.operator == "=" else pc.invert(met)
         else:
@@ -150,8 +147,8 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
         number = _number(values[0]) if operator[0] in "<>" else None
-        same = [(value, value) for value in (values if number is None else [number])]
-        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
+        same = tuple((value, value) for value in (values if number is None else [number]))
+        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
         known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS), f"{METADATA}.NAME"})
@@ -175,12 +172,7 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         except (ValueError, OverflowError):
             raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
         ranges.append(first_and_last)
-    return _of_ranges(table.name, name, operator, ranges)
-
-
-def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
-    (least, most), *others = ranges
-    return Condition(table, column, operator, least, most, tuple(others))
+    return Condition(table.name, name, operator, tuple(ranges))
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"
@@ -287,7 +279,7 @@ def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask
             values = pc.if_else(later, values, other)
         if name:
             values = pc.map_lookup(values, pa.scalar(name), "first")
-            if isinstance(each.least, float):  # Only what is a number is compared with one.
+            if isinstance(each.ranges[0][0], float):  # Only what is a number is compared with one.
                 values = pa.array(map(_number, values.to_pylist()), pa.float64())
         yield batch.column(key), each.holds(values)
 

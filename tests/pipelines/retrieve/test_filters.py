@@ -100,7 +100,7 @@ def test_values_in_quotes_lists_and_parts_of_texts_are_compared_as_they_stand() 
 
 def test_conditions_are_joined_by_and_outside_of_values() -> None:
     found = conditions_in("metadata.Home town == 'Salt and b=c' and token_count<5 AND site in (a, b)")
-    assert [(one.column, one.operator, one.least) for one in found] == [
+    assert [(one.column, one.operator, one.ranges[0][0]) for one in found] == [
         ("metadata.Home town", "=", "Salt and b=c"),
         ("token_count", "<", 5),
         ("site", "in", "a"),
