@@ -20,8 +20,7 @@ from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
-from quern.pipelines.retrieve.filter_checks import check_columns
-from quern.pipelines.retrieve.filters import conditions_in, conditions_of
+from quern.pipelines.retrieve.filters import check_columns, conditions_in, conditions_of
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.query import asked_timeline, wanted_of

@@ -370,7 +370,7 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import check_columns
+    from quern.pipelines.retrieve.filters import check_columns
     from quern.schemas.settings.reading import SettingsError
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
@@ -415,8 +415,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
         FilterError: One of them cannot be read, of no snapshot.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import check_columns, documents_that_meet
-    from quern.pipelines.retrieve.filters import FilterError
+    from quern.pipelines.retrieve.filters import FilterError, check_columns, documents_that_meet
 
     catalog = open_warehouse(warehouse)
     found: set[str] = set()

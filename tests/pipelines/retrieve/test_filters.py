@@ -14,8 +14,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filter_checks import check_columns
-from quern.pipelines.retrieve.filters import Condition, FilterError, allowed, conditions_in, known_by
+from quern.pipelines.retrieve.filters import Condition, FilterError, allowed, check_columns, conditions_in, known_by
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
