@@ -1,7 +1,7 @@
 """Publishing a table on an Elasticsearch or OpenSearch server: an index a snapshot, and an alias that leads to one.
 
 A new index begins as a copy that the server makes of the last one, and takes what differs between the two snapshots.
-The alias moves when the index is complete, in one step; the index before it stays, so that the alias can move back.
+The alias moves when the index is complete, in one step.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Exported:
     base: str | None = None  # Snapshot whose index was copied; None where all documents were sent.
     notes: list[str] = field(default_factory=list)  # What a reader should know.
     pruned: list[str] = field(default_factory=list)  # Indexes that were deleted.
-    seconds: float | None = None  # Time of the export; None of a rollback.
+    seconds: float = 0.0  # Time of the export.
 
 
-def export(
-    warehouse: Warehouse, snapshot: Snapshot, table: str, server: SearchServer, alias: str, keep: int = 1
-) -> Exported:
+def export(warehouse: Warehouse, snapshot: Snapshot, table: str, server: SearchServer, alias: str) -> Exported:
     """Publish `table` of the snapshot as `alias`; an export that was interrupted goes on from where it stopped.
+
+    The index before stays: an export of its snapshot moves the alias back.
 
     Args:
         warehouse: The warehouse.
@@ -55,7 +55,6 @@ def export(
         table: A served table with a key of one column.
         server: Where it goes.
         alias: Name by which the index is searched.
-        keep: Earlier indexes that stay, the last published.
 
     Raises:
         SearchServerError: The server cannot be used or refuses a document, or an index is of another program. The alias
@@ -80,7 +79,12 @@ def export(
     if there := _resumed(warehouse, server, indexes.get(name), published):
         about = there
     else:
-        done.notes = _begun(warehouse, later, server, about, published)
+        why = _copied(warehouse, server, about, *published) if published else ""
+        done.notes = [f"all documents are sent: {why}"] if why else []
+        if not about.base:
+            body = later.body(server.kind)
+            body["mappings"]["_meta"] = about.meta()
+            server.call("PUT", f"/{name}", body)
     done.base = about.base
     if not about.complete:
         _send(warehouse, later, server, about, done)
@@ -89,36 +93,16 @@ def export(
     before = published[0].name if published else None
     if before != name:
         server.tell(about.model_copy(update={"complete": True, "replaced": before}))
-        _swap(server, alias, name, before)
-    # Delete the alias's own indexes but that which is published and `keep` before it.
+        actions = [{"remove": {"index": before, "alias": alias}}] if before else []
+        server.call("POST", "/_aliases", {"actions": [*actions, {"add": {"index": name, "alias": alias}}]})
     own = {n: i.about for n, i in server.indexes(alias).items() if i.about and i.about.alias == alias}
-    kept, at = {name}, own[name].replaced
-    while at in own and at not in kept and len(kept) <= keep:
-        kept.add(at)
-        at = own[at].replaced
-    pruned = sorted(set(own) - kept)
+    pruned = sorted(set(own) - {name, own[name].replaced})
     for index in pruned:
         server.call("DELETE", f"/{index}")
     done.pruned = pruned
     done.seconds = round(time.monotonic() - started, 1)
     log.info("export %s", " ".join(f"{k}={v}" for k, v in asdict(done).items() if not isinstance(v, list)))
     return done
-
-
-def rollback(server: SearchServer, alias: str) -> Exported:
-    """Have the alias lead to the index again that it led to before; nothing is deleted.
-
-    Raises:
-        SearchServerError: Nothing is published, or nothing before it was kept.
-    """
-    indexes = server.indexes(alias)
-    published = server.published(alias, indexes)
-    before = indexes.get(published[1].replaced or "") if published else None
-    if published is None or before is None:
-        raise server.error(f"there is no index before that which {alias} leads to: `quern export --keep` says how many")
-    about = server.own(before)
-    _swap(server, alias, before.name, published[0].name)
-    return Exported(alias, before.name, about.snapshot, about.rows)
 
 
 def _resumed(
@@ -142,23 +126,6 @@ def _resumed(
         raise server.error(f"{index.name} was changed since it was exported: delete it, and run the same command again")
     server.call("DELETE", f"/{index.name}")
     return None
-
-
-def _begun(
-    warehouse: Warehouse,
-    later: ExportedTable,
-    server: SearchServer,
-    about: About,
-    published: tuple[Index, About] | None,
-) -> list[str]:
-    """Make the index, as a copy of the published one where that can be; what a reader should know."""
-    why = _copied(warehouse, server, about, *published) if published else ""
-    if about.base:
-        return []
-    body = later.body(server.kind)
-    body["mappings"]["_meta"] = about.meta()
-    server.call("PUT", f"/{about.index}", body)
-    return [f"all documents are sent: {why}"] if why else []
 
 
 def _copied(warehouse: Warehouse, server: SearchServer, about: About, index: Index, its: About) -> str:
@@ -230,20 +197,11 @@ def _requests(later: ExportedTable, wanted: Mask, gone: list[str]) -> Iterator[l
         yield changes
 
 
-def _swap(server: SearchServer, alias: str, name: str, before: str | None) -> None:
-    """Have the alias lead to another index, in one step."""
-    actions = [{"add": {"index": name, "alias": alias}}]
-    if before:
-        actions.insert(0, {"remove": {"index": before, "alias": alias}})
-    server.call("POST", "/_aliases", {"actions": actions})
-
-
 def summary(done: Exported) -> Iterator[str]:
-    """What an export or a rollback did, line by line."""
+    """What an export did, line by line."""
     yield from done.notes
     yield f"{done.alias} leads to {done.index}: {done.rows:,} documents of snapshot {done.snapshot}"
-    if done.seconds is not None:
-        since = f" that differ from snapshot {done.base}" if done.base else ""
-        yield f"sent {done.sent:,} documents{since}, deleted {done.deleted:,}, {done.seconds} s"
+    since = f" that differ from snapshot {done.base}" if done.base else ""
+    yield f"sent {done.sent:,} documents{since}, deleted {done.deleted:,}, {done.seconds} s"
     if done.pruned:
         yield f"deleted earlier indexes: {', '.join(done.pruned)}"

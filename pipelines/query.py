@@ -35,8 +35,7 @@ from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
-from quern.pipelines.retrieve.filter_checks import nothing_passes
-from quern.pipelines.retrieve.filters import conditions_of, known_by
+from quern.pipelines.retrieve.filters import conditions_of, known_by, nothing_passes
 from quern.pipelines.retrieve.searcher import Searcher, reader_of
 from quern.pipelines.timelines.evidence import with_events, with_spans
 from quern.schemas.answers import Answer, Question

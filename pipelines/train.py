@@ -51,10 +51,7 @@ log = logging.getLogger(__name__)
 def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pair]:
     """Pairs of a corpus without labels: its kept queries with their chunks, and judged negatives.
 
-    Args:
-        searcher: The snapshot.
-        most: Queries that are taken, by the digest of their ids: the same ones on every machine.
-        seed: Of the draws of negatives.
+    `most` queries are taken by the digest of their ids, the same ones on every machine; `seed` draws negatives.
     """
     columns = ["query_id", "chunk_id", "question", "answer", "kept"]
     queries = (r for b in searcher.snapshot.stage("queries").batches(columns) for r in b.to_pylist())
@@ -70,11 +67,7 @@ def warehouse_pairs(searcher: Searcher, most: int, seed: int = 0) -> Iterator[Pa
         for n, (row, at) in enumerate(zip(rows, own, strict=True)):
             chance = random.Random(f"{seed}/{row['query_id']}")
             near = np.unique(owner[graph.edges[places.nodes(at)].indices])
-            kinds = {
-                "fusion": best.chunk[best.question == n],
-                "document": places.chunks(documents[at]),
-                "graph": near,
-            }
+            kinds = {"fusion": best.chunk[best.question == n], "document": places.chunks(documents[at]), "graph": near}
             drawn: dict[int, str] = {}
             for source, chunks_of in kinds.items():
                 fresh = [p for p in chunks_of.tolist() if p != at and p not in drawn]
@@ -162,16 +155,10 @@ def write_table(pairs: Sequence[Pair], file: Path) -> None:
 def train_reranker(
     pairs: Sequence[Pair], out: Path, settings: Any, shape: Any, base: str, licence: str, command: str
 ) -> dict[str, float]:
-    """Train a reranker on pairs; the folder `out` also gets the table of them.
+    """Train a reranker on the pairs of `training_pairs`; the folder `out` also gets the table of them.
 
-    Args:
-        pairs: As `training_pairs` has them.
-        out: The folder of the result.
-        settings: `jobs.training.run.Settings`.
-        shape: `jobs.training.reranker.Shape`.
-        base: A model, or `reader`.
-        licence: That of the labelled pairs, for the model card.
-        command: What makes the model again.
+    Settings and shape are those of `jobs.training.run` and `jobs.training.reranker`. `base` is a model, or `reader`;
+    `licence`, that of the labelled pairs, and `command`, which makes the model again, are for its card.
     """
     reranker = import_module("quern.jobs.training.reranker")  # Torch takes seconds to import.
     table = import_module("quern.jobs.training.run").training_folder(out) / f"{TRAINING_PAIRS.name}.parquet"

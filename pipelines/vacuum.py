@@ -191,7 +191,7 @@ def vacuum_memo(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Forget results that none of the last nights used.
+    """Forget results that none of the last builds used.
 
     Args:
         warehouse: Held for writing.
@@ -203,7 +203,6 @@ def vacuum_memo(
     started, mine, published = time.monotonic(), Vacuumed(), warehouse.current_id()
     nights = published_nights(warehouse.memo) or warehouse.snapshot_ids()
     cutoff = oldest_kept(nights, memo.keep_nights, published)
-    answers = list(_answers(warehouse.memo))
     folders = [MemoFolder(path) for path in _job_folders(warehouse.memo)]
     if not dry_run:
         for folder in folders:
@@ -215,7 +214,7 @@ def vacuum_memo(
             mine.add("memo", folder.forget(cutoff, share, dry_run=dry_run))
         # By the times of files: a night is a day at least, and may be named after another (a clock that was wrong).
         before = min(cutoff, night_at(time.time_ns() - memo.keep_nights * _DAY_NS))
-        _remove((part for part in answers if _used_in(part.path) < before), mine, dry_run=dry_run)
+        _remove((part for part in _answers(warehouse.memo) if _used_in(part.path) < before), mine, dry_run=dry_run)
         _remove(_states(warehouse.memo, before), mine, dry_run=dry_run)
     for kind, space in mine.freed.items():
         if not dry_run:

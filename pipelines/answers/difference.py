@@ -51,9 +51,9 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
     Raises:
         DifferenceError: A folder holds no answers, or a line of them is damaged.
     """
-    place = {a.query_id: at for at, a in _answers(old)}
+    place = {a.query_id: at for at, a in answers_in(old)}
     with (old / "answers.jsonl").open("rb") as before:
-        for _, after in _answers(new):
+        for _, after in answers_in(new):
             at = place.pop(after.query_id, None)
             if at is None:
                 yield _only(after, new=True)
@@ -82,9 +82,13 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
             yield _only(Answer.model_validate_json(before.readline()), new=False)
 
 
-def _answers(folder: Path) -> Iterator[tuple[int, Answer]]:
-    """The answers of a run, each with the byte at which its line begins."""
-    path, at = folder / "answers.jsonl", 0
+def answers_in(path: Path) -> Iterator[tuple[int, Answer]]:
+    """The answers of a run, by its folder or `answers.jsonl`, each with the byte at which its line begins.
+
+    Raises:
+        DifferenceError: They cannot be read, or a line is no answer.
+    """
+    path, at = path / "answers.jsonl" if path.is_dir() else path, 0
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

@@ -20,8 +20,7 @@ from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
-from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
-from quern.pipelines.retrieve.filters import conditions_in, conditions_of
+from quern.pipelines.retrieve.filters import check_columns, conditions_in, conditions_of
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
@@ -54,7 +53,7 @@ def search(
     """
     (chosen,) = find_recipes(recipe)
     searcher = searcher_of(warehouse, settings, snapshot, as_of, top_k)
-    see_that_columns_are_there(searcher, where)
+    check_columns(searcher, where)
     (asked,) = questions_of([{"query_id": "1", "question": question, "where": list(where)}], searcher.settings)
     with Reasoner(searcher.settings.generator, searcher.settings.engine) as reasoner:
         batch = Batch(searcher, [asked.question], [conditions_of(asked)], reasoner)

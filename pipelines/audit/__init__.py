@@ -110,10 +110,7 @@ def rows_in(reports: Iterable[Report], reasons: Reasons, pages: int) -> dict[str
 def lost_shares(given: Mapping[str, int], reasons: Reasons, jobs: Iterable[str]) -> dict[str, float]:
     """For each job the share of its rows that it lost, and of all pages (`LOST`); of no pages, all are lost.
 
-    Args:
-        given: Rows that each job was given.
-        reasons: All rejects.
-        jobs: Those that make documents of pages: what they lose together is the share of pages lost.
+    `jobs` make documents of pages: what they lose together is the share of pages lost.
     """
     lost: Counter[str] = Counter()
     for (job, reason), count in reasons.items():

@@ -1,8 +1,4 @@
-"""The records of the table `builds`: a snapshot's from its manifest, a failed build's from the steps it finished.
-
-Figures of the last build are also a text file for Prometheus, which node_exporter's textfile collector reads. Format:
-https://prometheus.io/docs/instrumenting/exposition_formats/ (text format 0.0.4).
-"""
+"""The records of the table `builds`: a snapshot's from its manifest, a failed build's from the steps it finished."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import json
 import logging
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -47,7 +43,7 @@ def builds_of(warehouse: WarehouseFolder, last: int | None = None) -> list[Build
     return sorted(builds, key=lambda build: build.build_id, reverse=True)[:last]
 
 
-def record_published(warehouse: Warehouse, manifest: Manifest, settings: Settings) -> None:
+def record_published(warehouse: Warehouse, manifest: Manifest) -> None:
     """Add the build that was just published, and those of other snapshots that have no record.
 
     A snapshot has none if it was built before there were records, or if its build was killed once it was published.
@@ -60,7 +56,7 @@ def record_published(warehouse: Warehouse, manifest: Manifest, settings: Setting
                 builds.append(published_build(warehouse.manifest(build_id), warehouse.root))
             except DamagedError as error:
                 log.warning("%s", error)
-    _add(warehouse, builds, settings)
+    _add(warehouse, builds)
 
 
 def record_unpublished(
@@ -92,7 +88,7 @@ def record_unpublished(
         tables=[BuiltTable(name=n, rows=rows) for step in steps for n, rows in step.rows.items() if n in TABLES],
         **_of_steps(steps, [report for known in done for report in known.reports], settings.model_dump(mode="json")),
     )
-    _add(warehouse, [build], settings)
+    _add(warehouse, [build])
 
 
 def published_build(manifest: Manifest, root: Path) -> Build:
@@ -163,78 +159,10 @@ def _bytes(name: str, version: TableVersion, root: Path) -> int | None:
         return None
 
 
-def _add(warehouse: Warehouse, builds: Sequence[Build], settings: Settings) -> None:
-    """Write records, and the metrics of the first; where that fails, the build ended all the same as it did."""
+def _add(warehouse: Warehouse, builds: Sequence[Build]) -> None:
+    """Write records; where that fails, the build ended all the same as it did."""
     try:
         for build in builds:
             warehouse.history.add(build)
     except (OSError, StoreError) as error:
         log.warning("build=%s is not in the table builds: error=%s", builds[0].build_id, error)
-    if settings.metrics.file:
-        write_metrics(Path(settings.metrics.file), builds[0], warehouse)
-
-
-Samples = list[tuple[Mapping[str, str], float]]
-
-
-def write_metrics(path: Path, last: Build, warehouse: WarehouseFolder) -> None:
-    """Replace the file at `path`, in one step; where that fails, it is logged.
-
-    Args:
-        path: The file.
-        last: The last build, which may have failed.
-        warehouse: The warehouse, whose last published build tells of the tables.
-    """
-    published: Build | None = last
-    if last.status != "published":
-        published = next((build for build in warehouse.history.newest_first() if build.status == "published"), None)
-    # Not named *.prom, which the collector would read too, should it be left behind.
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        temporary.write_text(metrics_text(last, published, str(warehouse.root)), "utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        log.warning("metrics are not written: %s error=%s", path, error)
-
-
-def metrics_text(last: Build, published: Build | None, warehouse: str) -> str:
-    """The text; what `published` tells is left out where nothing was published yet."""
-    lines = []
-    for name, meaning, samples in _metrics(last, published):
-        lines += [f"# HELP {name} {meaning}", f"# TYPE {name} gauge"]
-        for labels, value in samples:
-            named = {"warehouse": warehouse, **labels}
-            told = ",".join(f'{key}="{text.translate(_ESCAPES)}"' for key, text in named.items())
-            lines.append(f"{name}{{{told}}} {value!r}")
-    return "\n".join(lines) + "\n"
-
-
-def _metrics(last: Build, published: Build | None) -> Iterator[tuple[str, str, Samples]]:
-    """Of each metric the name, the meaning and the samples."""
-    yield "quern_build_success", "Whether the last build was published.", [({}, int(last.status == "published"))]
-    yield "quern_build_seconds", "Time of the last build.", [({}, last.seconds)]
-    yield "quern_build_end_timestamp_seconds", "When the last build ended.", [({}, last.ended_at.timestamp())]
-    peak = "Largest memory of all processes of the last build."
-    yield "quern_build_peak_memory_bytes", peak, [({}, last.peak_memory_bytes)]
-    if last.reuse is not None:
-        yield "quern_build_reuse_ratio", "Share of rows that the last build did not compute.", [({}, last.reuse)]
-    yield (
-        "quern_step_seconds",
-        "Time of each step that the last build finished.",
-        [({"step": step.name}, step.seconds) for step in last.steps],
-    )
-    if published is None:
-        return
-    at = published.ended_at.timestamp()
-    yield "quern_build_last_success_timestamp_seconds", "When a build was last published.", [({}, at)]
-    tables = published.tables
-    rows: Samples = [({"table": table.name}, table.rows) for table in tables]
-    yield "quern_table_rows", "Rows of each published table.", rows
-    sizes: Samples = [({"table": table.name}, table.bytes) for table in tables if table.bytes is not None]
-    yield "quern_table_bytes", "Bytes of the files of each published table.", sizes
-    lost = {(job, reason): n for of, n in published.rejects.items() for job, _, reason in [of.partition(": ")]}
-    rejected: Samples = [({"job": job, "reason": reason}, n) for (job, reason), n in lost.items()]
-    yield "quern_rejected_rows", "Rows that the last published build left out, by job and reason.", rejected
-
-
-_ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})  # Of a label's value.

@@ -176,7 +176,7 @@ class StagedBuild:
                 if idle:
                     finished = left_alone(step, self.settings, run)
                 else:
-                    self._see_that_all_is_there(makers(STEPS, step.reads))
+                    self._check_finished(makers(STEPS, step.reads))
                     finished = run_step(step, self.settings, self.tables(step.reads), run)
             if meter and not idle:
                 finished.record.peak_memory_bytes = meter.lap()
@@ -187,11 +187,11 @@ class StagedBuild:
                 rejects=table_file(rejects.stage(), self.warehouse.root),
             )
             write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
-            self._see_that_all_is_there([step])
+            self._check_finished([step])
             told.append(known)
         return known
 
-    def _see_that_all_is_there(self, steps: Sequence[Step]) -> None:
+    def _check_finished(self, steps: Sequence[Step]) -> None:
         """Raises `StageError` where one of `steps` is not finished: a table of it would be left out in silence."""
         if lost := [step.name for step in steps if self.finished(step) is None]:
             raise StageError(
@@ -249,7 +249,7 @@ class StagedBuild:
             StageError: One of them is gone or damaged.
         """
         started, begun = time.monotonic(), self.begun
-        self._see_that_all_is_there(STEPS)
+        self._check_finished(STEPS)
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self.rejects(stages["pages"])
         parent = self.parent.manifest if self.parent else None
@@ -294,7 +294,7 @@ class StagedBuild:
         Raises:
             StageError: One of them is gone or damaged.
         """
-        self._see_that_all_is_there(STEPS)
+        self._check_finished(STEPS)
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = self._stage(REJECTS, audit.rejects)
@@ -331,7 +331,7 @@ class StagedBuild:
         """Publish what is pinned as a snapshot; other builds in progress end with that, and what is old goes."""
         manifest = self.warehouse.publish(manifest)
         self.lineage.published(manifest)
-        record_published(self.warehouse, manifest, self.settings)
+        record_published(self.warehouse, manifest)
         tidy(self.warehouse, manifest.build_id, self.settings)
         sweep(self.warehouse.root)
         if manifest.parent is not None:

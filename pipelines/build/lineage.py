@@ -1,20 +1,17 @@
 """OpenLineage events of a build: that it and each of its steps began and ended, what was read and what was made.
 
-Specification: https://openlineage.io/docs/spec/object-model (version 2-0-2). The official client brings HTTP
-libraries of its own and is not needed to write one JSON object; tests hold the events to its classes.
+Specification: https://openlineage.io/docs/spec/object-model (version 2-0-2); tests hold the events to the classes of
+the official client.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from quern.indexes.catalog import Manifest, WarehouseFolder
@@ -25,30 +22,23 @@ from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES, Table
 from quern.schemas.version import VERSION
 
-if TYPE_CHECKING:
-    import httpx
-
 log = logging.getLogger(__name__)
 
-TOKEN: Final = "QUERN_LINEAGE_TOKEN"  # noqa: S105 - the name of a variable
 _SPEC: Final = "https://openlineage.io/spec"
 _PRODUCER: Final = f"urn:quern:{VERSION}"
-_TIMEOUT: Final = 5.0
-_MOST_SECONDS: Final = 30.0  # A server that answers slowly must not make a build slow.
 
 Tree = dict[str, Any]
 
 
 class Lineage:
-    """Tells the events of one build, to a file and to a server; where either fails, the build goes on without it."""
+    """Writes the events of one build to a file; where that fails, the build goes on without it."""
 
     def __init__(self, begun: Begun, warehouse: WarehouseFolder, settings: Settings) -> None:
         self._begun, self._root, self._settings = begun, warehouse.root, settings
         self._path = warehouse.lineage / f"{begun.build_id}.jsonl"
         # Steps of one build may run in processes of their own, which name it alike.
         self._run_id = str(uuid5(NAMESPACE_URL, f"{warehouse.root.as_uri()}#{begun.build_id}"))
-        self._to_file, self._to_server = settings.lineage.events, bool(settings.lineage.url)
-        self._seconds = 0.0
+        self._writes = settings.lineage.events
 
     def begun(self) -> None:
         """Tell that the build begins."""
@@ -80,7 +70,7 @@ class Lineage:
         except BaseException as error:
             self._tell(_end_of(error), run_id, name, facets, inputs, [], error)
             raise
-        record = finished[0].record  # An idle step's is of the build before, perhaps of an earlier version of Quern.
+        record = finished[0].record  # An idle step's is of the build before, perhaps by an earlier version of Quern.
         for table, read in zip(step.reads, inputs, strict=False):  # What the first step reads has no digest.
             read["facets"] = {"version": _version(record.reads.get(table, ""))}
         tables = {table: step.table(table, self._settings) for table in step.makes}
@@ -135,41 +125,14 @@ class Lineage:
             "producer": _PRODUCER,
             "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
         }
-        line = json.dumps(event)
-        if self._to_file:
+        if self._writes:
             try:
                 self._path.parent.mkdir(exist_ok=True)
                 with self._path.open("a", encoding="ascii") as file:
-                    file.write(line + "\n")
+                    file.write(json.dumps(event) + "\n")
             except OSError as error:
-                self._to_file = False
+                self._writes = False
                 log.warning("lineage events are not written: %s error=%s", self._path, error)
-        if self._to_server:
-            import httpx
-
-            started = time.monotonic()
-            try:
-                # The body is not read: a server could send it for ever.
-                with self._client.stream("POST", self._settings.lineage.url, content=line) as answer:
-                    why = "" if answer.is_success else f"HTTP {answer.status_code}"
-                self._seconds += time.monotonic() - started
-                if self._seconds > _MOST_SECONDS:
-                    why = f"the server took {self._seconds:.0f} s"
-            except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-                why = type(error).__name__  # Not the message: it may show the address's query, or a token that is none.
-            if why:
-                self._to_server = False
-                kept = f"{self._path} has all of them" if self._to_file else "they are lost"
-                log.warning("no further lineage events are sent, %s error=%s", kept, why)
-
-    @cached_property
-    def _client(self) -> httpx.Client:
-        """The connection to the server; it is made once, as certificates alone take a tenth of a second to load."""
-        import httpx  # As long again, which a build without a server need not take.
-
-        token = os.environ.get(TOKEN)
-        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
-        return httpx.Client(headers=headers, timeout=_TIMEOUT)
 
 
 def _end_of(error: BaseException) -> str:

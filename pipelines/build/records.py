@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.stages import Stage
 from quern.schemas.addresses import Url, parse_address
-from quern.schemas.settings import LogSettings
 from quern.schemas.tables import Table
 
 
@@ -79,26 +76,6 @@ def stage_of(table: Table, file: TableFile, root: Path) -> Stage:
 log = logging.getLogger(__name__)
 
 
-class JsonLines(logging.Formatter):
-    """Log lines as JSON objects: time, level and message, and under `fields` the `key=value` pairs of the message."""
-
-    _PAIR: Final = re.compile(r"(?:^|(?<=\s))(\w+)=(.*?)(?=\s\w+=|$)", re.DOTALL)
-    _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        message = record.getMessage()
-        pairs = {
-            name: json.loads(value) if self._NUMBER.fullmatch(value) else value
-            for name, value in self._PAIR.findall(message)
-        }
-        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told = {"time": time, "level": record.levelname.lower(), "message": message, "fields": pairs}
-        if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False)
-
-
 class _LogFile(logging.FileHandler):
     """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
 
@@ -110,12 +87,11 @@ class _LogFile(logging.FileHandler):
 
 
 @contextmanager
-def log_file(path: Path, settings: LogSettings) -> Iterator[None]:
+def log_file(path: Path) -> Iterator[None]:
     """Write the build's log lines to `path` too: one line per job."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = _LogFile(path, encoding="utf-8")
-    text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
-    handler.setFormatter(JsonLines() if settings.format == "json" else text)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("quern")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)

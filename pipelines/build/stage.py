@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from quern.indexes.catalog import Warehouse, WarehouseError, new_build_id
 from quern.indexes.storage import exclusive
@@ -27,7 +27,6 @@ PUBLISH: Final = "publish"
 _BUILD_ID: Final = re.compile(r"\d{8}T\d{4,}")
 
 Change = Callable[[Settings], Settings]
-Outlook = Literal["published", "finished", "begin", "run"]
 
 log = logging.getLogger(__name__)
 
@@ -86,12 +85,12 @@ def run_stage(
         BuildRefusedError: A critical expectation failed; the audit can be tried again.
         WarehouseError: Another build is writing, or another process runs this step.
     """
-    _see_names(name, build_id)
+    _check_names(name, build_id)
     alone = name in (STEPS[0].name, AUDIT, PUBLISH)
     with (
         warehouse.lock(f"{name} of build {build_id}", wait, beside_others=not alone),
         nullcontext() if alone else _held_step(name, build_id, warehouse, wait),
-        log_file(warehouse.logs / f"{build_id}.log", change(Settings()).log),
+        log_file(warehouse.logs / f"{build_id}.log"),
         MemoryMeter() as meter,
     ):
         if _is_published(build_id, warehouse):
@@ -102,7 +101,7 @@ def run_stage(
             tree, parent = change(Settings()).model_dump(mode="json"), warehouse.parent_id()
             begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
             staged = StagedBuild.begin(warehouse.builds / build_id, warehouse, begun)
-        _see_that_it_can_run(name, staged)
+        _check_upstream(name, staged)
         try:
             if name == AUDIT:
                 if staged.audited() is None:
@@ -130,30 +129,7 @@ def run_stage(
             raise
 
 
-def outlook(
-    name: str,
-    build_id: str,
-    warehouse: Warehouse,
-    source: Path | Url | None = None,
-    change: Change = _unchanged,
-) -> Outlook:
-    """What `run_stage` would do: nothing, as the build is `published` or the step `finished`; `begin` a build; `run`.
-
-    Nothing is written. Takes what `run_stage` takes, and raises `StageError` where that would.
-    """
-    _see_names(name, build_id)
-    if _is_published(build_id, warehouse):
-        return "published"
-    staged = _in_progress(name, build_id, warehouse, source, change)
-    if staged is None:
-        return "begin"
-    _see_that_it_can_run(name, staged)
-    step = next((step for step in STEPS if step.name == name), None)
-    done = staged.finished(step) if step else staged.audited() if name == AUDIT else None
-    return "run" if done is None else "finished"
-
-
-def _see_names(name: str, build_id: str) -> None:
+def _check_names(name: str, build_id: str) -> None:
     """Raises `StageError` where there is no such step, or no build is called so."""
     if name not in stage_names():
         raise StageError(no_such("step", name, stage_names()))
@@ -224,7 +200,7 @@ def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
             staged.finish_idle(run)
 
 
-def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
+def _check_upstream(name: str, staged: StagedBuild) -> None:
     """Raises `StageError` where what is before the stage `name` was not done."""
     step = next((step for step in STEPS if step.name == name), None)
     needed = STEPS if step is None else makers(STEPS, step.reads)

@@ -30,7 +30,7 @@ def build(source: Path | Url | None, warehouse: Warehouse, settings: Settings, *
     with warehouse.lock("a build", wait):
         started, build_id = time.monotonic(), warehouse.next_build_id()
         warehouse.tell_writer(f"build {build_id}")
-        with log_file(warehouse.logs / f"{build_id}.log", settings.log), MemoryMeter() as meter:
+        with log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
             begun = Begun(
                 build_id=build_id, source=source, parent=warehouse.parent_id(), settings=settings.model_dump()
             )

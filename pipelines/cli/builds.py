@@ -176,7 +176,6 @@ def stage(
     override: cli.Overrides = None,
     engine: cli.Engine = None,
     wait: cli.Wait = 0.0,
-    dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Run one step of a build, for orchestrators. A failed step can be retried; a finished one does not run again.
@@ -185,35 +184,14 @@ def stage(
     all steps whose results would not change; `--json` lists the finished steps.
     """
     change = partial(load_settings, settings, overriding(override, names, day_first, engine=engine))
-    from quern.pipelines.build.stage import finished_steps, outlook, run_stage
+    from quern.pipelines.build.stage import finished_steps, run_stage
 
-    if dry_run:
-        from quern.jobs.pages.inputs import of_source
-
-        there = source is None or (warehouse / "warehouse.json").exists()
-        if source is not None:
-            of_source(source)
-        catalog = cli.open_warehouse(warehouse) if there else cli.catalog_type()(warehouse)
-        found = outlook(name, build, catalog, source, change)
-        if as_json:
-            print_json({"dry_run": True, "build_id": build, "step": name, "outlook": found})
-        else:
-            typer.echo(f"{name} of build {build}: {_OUTLOOKS[found]}")
-        return
     catalog = written_catalog(source, warehouse)
     with chatter_to(catalog.logs / "engines.log"):
         run_stage(name, build, catalog, source, change, wait=wait)
     if as_json:
         finished = finished_steps(build, catalog)
         print_json({"build_id": build, "step": name, "published": catalog.current_id() == build, "finished": finished})
-
-
-_OUTLOOKS = {
-    "published": "the build is published: nothing would be done",
-    "finished": "it is finished: nothing would be done",
-    "begin": "it would begin the build, and run",
-    "run": "it would run",
-}
 
 
 @app.command(

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from datetime import date
 from importlib import import_module
@@ -297,20 +297,12 @@ def new_app(help_: str, name: str | None = None) -> App:
 def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Settings | None = None) -> Settings:
     """Settings from `base` or the defaults, then a file, then `--set`; half of what `--help` would take to import.
 
-    Where they ask for log lines as JSON, those of this process are from now on.
-
     Raises:
         SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
     """
     from quern.schemas.settings import reading
 
-    loaded = reading.load_settings(path, overrides or (), base)
-    if loaded.log.format == "json":
-        from quern.pipelines.build.records import JsonLines
-
-        for handler in (handler for name in LOGGERS for handler in logging.getLogger(name).handlers):
-            handler.setFormatter(JsonLines())
-    return loaded
+    return reading.load_settings(path, overrides or (), base)
 
 
 def overriding(
@@ -378,16 +370,12 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import see_that_columns_are_there
-    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in
+    from quern.pipelines.retrieve.filters import check_columns
     from quern.schemas.settings.reading import SettingsError
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
-    for text in conditions:
-        with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
-            conditions_in(text)
     try:
         day = chosen.retrieve.as_of if as_of is None else date.fromisoformat(as_of)
     except ValueError:
@@ -396,7 +384,7 @@ def open_searcher(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
     )
     opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
-    see_that_columns_are_there(opened_searcher, conditions)
+    check_columns(opened_searcher, conditions)
     if chosen.images.fetch:
         from quern.pipelines.images.pictures import with_pictures  # Scrapy takes half a second to import.
 
@@ -427,8 +415,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
         FilterError: One of them cannot be read, of no snapshot.
     """
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filter_checks import documents_that_meet, see_that_columns_are_there
-    from quern.pipelines.retrieve.filters import FilterError
+    from quern.pipelines.retrieve.filters import FilterError, check_columns, documents_that_meet
 
     catalog = open_warehouse(warehouse)
     found: set[str] = set()
@@ -437,7 +424,7 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     for build_id in builds:
         snapshot = catalog.snapshot(build_id)
         try:
-            see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+            check_columns(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
             found.update(documents_that_meet(snapshot, where))
         except FilterError as error:  # A snapshot may lack metadata that another has.
             faults.append(error)

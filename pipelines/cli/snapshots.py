@@ -275,8 +275,7 @@ def prune_snapshots(
 
 @app.command(
     epilog="Examples:  quern export --to elasticsearch --url http://127.0.0.1:9200 -w WH    "
-    "quern export --to opensearch --url https://search.example:9200 -w WH --keep 3    "
-    "quern export --to elasticsearch --url http://127.0.0.1:9200 -w WH --rollback"
+    "quern export --to opensearch --url https://search.example:9200 -w WH"
 )
 def export(
     to: Annotated[
@@ -287,21 +286,19 @@ def export(
     table: Annotated[str, typer.Option(help="{exported}.", autocompletion=completing("exported"))] = "chunks",
     index: Annotated[str | None, typer.Option(help="Alias to publish as; default quern-TABLE.")] = None,
     snapshot: cli.Snapshot = None,
-    keep: Annotated[int, typer.Option(min=0, help="Earlier indexes that stay on the server.")] = 1,
-    rollback: Annotated[
-        bool, typer.Option("--rollback", help="Lead the alias back to the index before; export nothing.")
-    ] = False,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
     as_json: cli.AsJson = False,
 ) -> None:
     """Publish a table on an Elasticsearch or OpenSearch server; sends what differs from the last export.
 
-    An interrupted export goes on when the same command is run again. Credentials: ELASTICSEARCH_API_KEY, or
+    An interrupted export goes on when the same command is run again; the snapshot before stays, so that `--snapshot`
+    leads back to it. Credentials: ELASTICSEARCH_API_KEY, or
     ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; of OpenSearch OPENSEARCH_USER and OPENSEARCH_PASSWORD.
     """
     from quern.indexes.served.search_server import SearchServer
-    from quern.pipelines import export as exporting
+    from quern.pipelines.export import export as run_export
+    from quern.pipelines.export import summary
 
     catalog = open_warehouse(warehouse)
     opened = catalog.snapshot(snapshot)
@@ -309,12 +306,9 @@ def export(
     chosen = [*(override or []), *(f"elasticsearch.{name}={value}" for name, value in said.items() if value)]
     loaded = cli.load_settings(settings, chosen, opened.manifest.known_settings()).elasticsearch
     with SearchServer(loaded) as server:
-        if rollback:
-            done = exporting.rollback(server, loaded.index)
-        else:
-            done = exporting.export(catalog, opened, table, server, loaded.index, keep)
+        done = run_export(catalog, opened, table, server, loaded.index)
     if as_json:
         cli.print_json(asdict(done))
         return
-    for line in exporting.summary(done):
+    for line in summary(done):
         typer.echo(line)

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from quern.jobs.images.place import Described, Mask, Matrix, Remembered, likeness, placed, relevance
 from quern.jobs.images.rules import description
-from quern.jobs.images.seen import Clip, loaded_clip
+from quern.jobs.images.seen import loaded_clip
 from quern.jobs.text.stems import content_words
-from quern.pipelines.retrieve.searcher import Pictures, Searcher
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
 from quern.schemas.words.lines import one_line
@@ -74,33 +74,12 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
         alike = relevance(question, [image.said for image in images], encode).tolist() if images else []
         least = searcher.settings.images.relevance
         fit.append([replace(i, relevance=r) for i, r in zip(images, alike, strict=True) if r >= least])
-    see = _Eyes.of(searcher, pictures, [image.row["url"] for images in fit for image in images])
-    made = [_illustrated(searcher, a, images, encode, see) for a, images in zip(answers, fit, strict=True)]
+    if pictures is not None and searcher.settings.images.clip:
+        pictures.fetch([image.row["url"] for images in fit for image in images])
+    made = [_illustrated(searcher, a, images, encode) for a, images in zip(answers, fit, strict=True)]
     if pictures is not None:
         pictures.fetch([image.image_url for answer in made for image in answer.images])
     return made
-
-
-@dataclass(frozen=True)
-class _Eyes:
-    """A model that sees, and what it is shown."""
-
-    clip: Clip  # The model.
-    pictures: Pictures  # The pictures of the warehouse.
-
-    @staticmethod
-    def of(searcher: Searcher, pictures: Pictures | None, urls: Sequence[str]) -> _Eyes | None:
-        """The model of `images.clip`, and the pictures of these addresses, fetched; None where there is no model."""
-        folder = searcher.settings.images.clip
-        if not folder or pictures is None:
-            return None
-        pictures.fetch(urls)
-        return _Eyes(loaded_clip(folder), pictures)
-
-    def likeness(self, texts: Sequence[str], images: Sequence[Candidate]) -> Matrix:
-        """Likeness of texts and images; NaN for images of which there is no picture."""
-        found = [self.pictures.get(image.row["url"]) for image in images]
-        return self.clip.likeness(texts, [picture.body if picture else None for picture in found])
 
 
 def _encoder(searcher: Searcher) -> Remembered:
@@ -126,9 +105,7 @@ def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, li
     }
 
 
-def _illustrated(
-    searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered, see: _Eyes | None
-) -> Answer:
+def _illustrated(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> Answer:
     if not images:
         return answer
     settings = searcher.settings.images
@@ -139,7 +116,10 @@ def _illustrated(
         for sentence, own in zip(answer.sentences, cited, strict=True)
     ]
     beside: Mask = np.array([[image.beside(own) is not None for image in images] for own in cited])
-    seen = see.likeness(texts, images) if see else None
+    seen: Matrix | None = None  # What a model that sees makes of them; NaN where there is no picture.
+    if (pictures := searcher.pictures) is not None and settings.clip:
+        found = [pictures.get(image.row["url"]) for image in images]
+        seen = loaded_clip(settings.clip).likeness(texts, [picture.body if picture else None for picture in found])
     places = placed(likeness(texts, [image.said for image in images], encode, beside, seen), settings.threshold)
     best = sorted(places, key=lambda place: -place.score)[: settings.most]
     shown = []

@@ -15,7 +15,6 @@ import hashlib
 import logging
 import shutil
 import sqlite3
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -97,11 +96,7 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
         plan = folder.read_plan()
         engine = engine_of(settings, plan.workers)
         log.info("crawl=%s engine=%s processes=%d seeds=%d", plan.crawl_id, engine, plan.workers, len(addresses))
-        progress = _Progress()
-        try:
-            ended = run_fleet(folder, plan.workers, engine, settings.engine, progress)
-        finally:
-            progress.close()
+        ended = run_fleet(folder, plan.workers, engine, settings.engine, _Progress())
         try:
             report = _finish(folder, plan, ended, warehouse, settings)
         except sqlite3.DatabaseError as error:
@@ -231,36 +226,23 @@ def _digest(seeds: Sequence[Address], settings: CrawlSettings) -> str:
 
 
 class _Progress:
-    """Shows how the crawl stands: a line that is rewritten on a terminal, a log line every half minute otherwise."""
+    """Logs every half minute how the crawl stands."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr if sys.stderr.isatty() else None
-        self._started = self._said = time.monotonic()
+        self._started = self._logged = time.monotonic()
         self._before: int | None = None
 
     def __call__(self, statuses: list[Status]) -> None:
-        """Take note of how the processes stand."""
-        now = time.monotonic()
-        fetched = sum(s.fetched + s.unchanged for s in statuses)
+        """Note how the processes stand."""
+        now, fetched = time.monotonic(), sum(s.fetched + s.unchanged for s in statuses)
         if self._before is None:
             self._before = fetched
-        if now - self._said < (0.5 if self._terminal else 30.0):
+        if now - self._logged < 30.0:
             return
-        self._said = now
+        self._logged = now
         rate = (fetched - self._before) / (now - self._started)
         queued, lost = sum(s.queued for s in statuses), sum(s.lost for s in statuses)
-        line = f"fetched={fetched} queued={queued} lost={lost} pages_per_second={rate:.1f}"
-        if self._terminal:
-            self._terminal.write(f"\r\x1b[K{line}")
-            self._terminal.flush()
-        else:
-            log.info("job=crawl %s", line)
-
-    def close(self) -> None:
-        """Give the terminal's line back."""
-        if self._terminal:
-            self._terminal.write("\r\x1b[K")
-            self._terminal.flush()
+        log.info("job=crawl fetched=%d queued=%d lost=%d pages_per_second=%.1f", fetched, queued, lost, rate)
 
 
 def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, settings: Settings) -> CrawlReport:

@@ -93,7 +93,7 @@ def add_pages(
         inputs = named_inputs(found, held, warehouse.root)
         missing = missing_documents(sources, inputs, held, warehouse.root)
         if sync and not confirmed:
-            missing.see_that_few_are(sources, settings.audit.max_shrink)
+            missing.check_share(sources, settings.audit.max_shrink)
         wanted = unread(held, inputs, settings.ingest)
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
@@ -137,11 +137,6 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
 
     Folders may hold files of one name, which are different documents. The one that was ingested first has the address
     of its path in its folder, for as long as it is there; the address of another is its whole path, and stays so.
-
-    Args:
-        found: The files.
-        parts: What the page store holds.
-        root: The warehouse.
     """
     inputs: list[Input] = []
     for file in found:  # The name of one in the warehouse, as a crawl's archives are, holds when that is moved.
@@ -201,7 +196,7 @@ class MissingDocuments:
         """Names of the first missing files with documents."""
         return [name for name, documents in sorted(self.files.items()) if documents][:3]
 
-    def see_that_few_are(self, sources: Sequence[Path | Url], most: float) -> None:
+    def check_share(self, sources: Sequence[Path | Url], most: float) -> None:
         """Raises `IngestError` where more than the share `most` of the documents is missing."""
         if self.documents > most * self.total:
             raise IngestError(

@@ -1,16 +1,14 @@
-"""What a warehouse has beside its builds: the page store, and what its crawls tell when they are over.
+"""The page store of a warehouse, and the reports of its crawls.
 
-A crawl leaves a report, and the pages that were lost in a file whose checksum the report names. A damaged file is
-named and left aside: what it listed cannot be asked for again, and no build ends for it.
+A crawl that ended leaves a report, and the pages that were lost in a file whose checksum the report names. A damaged
+file is logged and skipped: no build ends for it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.catalog import Warehouse, WarehouseFolder
-from quern.indexes.checksums import VERIFIED, DamagedError, unsealed
+from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed
 from quern.indexes.page_store import PageStore
 
 PAGE_STORE: Final = "page store"
@@ -44,7 +42,7 @@ class CrawlFiles:
 
     @property
     def report(self) -> Path:
-        """The report, sealed; those of earlier versions are not."""
+        """The report, sealed."""
         return self.folder / f"{self.crawl_id}.json"
 
     @property
@@ -53,23 +51,12 @@ class CrawlFiles:
         return self.folder / f"{self.crawl_id}{_REJECTS}"
 
     def expected(self) -> str:
-        """The checksum of what was lost; empty where the report tells none.
+        """The checksum of what was lost.
 
         Raises:
             DamagedError: The report is damaged.
         """
-        try:
-            content = self.report.read_bytes()
-        except FileNotFoundError:
-            return ""
-        try:
-            return str(unsealed(content).get("rejects_checksum", ""))
-        except ValueError as error:
-            with suppress(ValueError):  # Reports of earlier versions have no checksum.
-                tree = json.loads(content)
-                if isinstance(tree, dict) and "crawl_id" in tree and "checksum" not in tree:
-                    return ""
-            raise DamagedError(self.report, str(error), MEND) from None
+        return str(read_sealed(self.report, MEND)["rejects_checksum"])
 
     def check(self) -> None:
         """Read what was lost whole, unless this process did.
@@ -77,25 +64,15 @@ class CrawlFiles:
         Raises:
             DamagedError: It is not as it was written, or the report is not, which says how that was.
         """
-        why = ""
-        if expected := self.expected():
-            why = VERIFIED.damage(self.rejects, expected)
-        else:
-            try:
-                with pq.ParquetFile(self.rejects) as file:
-                    for batch in file.iter_batches(ROWS):
-                        batch.validate(full=True)
-            except (OSError, pa.ArrowException) as error:
-                why = str(error).partition("\n")[0]
-        if why:
+        if why := VERIFIED.damage(self.rejects, self.expected()):
             raise DamagedError(self.rejects, why, MEND)
 
 
 def crawl_files(warehouse: WarehouseFolder) -> list[CrawlFiles]:
     """The files of all crawls of a warehouse that are over, the latest first."""
     folder = warehouse.root / "crawl" / "reports"
-    names = {path.name.partition(".")[0] for suffix in (_REJECTS, ".json") for path in folder.glob(f"[!.]*{suffix}")}
-    return [CrawlFiles(folder, name) for name in sorted(names, reverse=True)]
+    names = sorted((path.stem for path in folder.glob("[!.]*.json")), reverse=True)
+    return [CrawlFiles(folder, name) for name in names]
 
 
 def lost_pages(warehouse: WarehouseFolder) -> Iterator[pa.RecordBatch]:
@@ -105,8 +82,6 @@ def lost_pages(warehouse: WarehouseFolder) -> Iterator[pa.RecordBatch]:
     """
     seen: set[bytes] = set()
     for files in crawl_files(warehouse):
-        if not files.rejects.exists():
-            continue
         try:
             files.check()
         except DamagedError as error:

@@ -19,7 +19,7 @@ from quern.jobs.reasoning.questions.plan import clauses
 from quern.jobs.tasks.remembered import Kept
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
-from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, chunk_scores, cut
+from quern.pipelines.retrieve.ranking import Doubles, Ranking, Reached, cut, grouped
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Citation, Hit, Sentence
 from quern.schemas.settings import Settings
@@ -148,10 +148,9 @@ class Batch:
         nodes = self.graph.nodes
         found = self.nearest_of(nodes, self._depth(len(nodes.keys), times=5))
         question, rank = np.nonzero(found.similarities > 0)
-        node = found.positions[question, rank]
-        reached = Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])
-        chunks = chunk_scores(reached, nodes.owner, len(self.graph.chunks.keys), "max")
-        return cut(chunks, len(self), self.settings.retrieve.depth)
+        chunk, near = nodes.owner[found.positions[question, rank]], found.similarities[question, rank]
+        best = grouped(question, chunk, near, len(self.graph.chunks.keys), "max")
+        return cut(best, len(self), self.settings.retrieve.depth)
 
     @cached_property
     def reached(self) -> Reached:
@@ -221,7 +220,6 @@ class Recipe:
     rank: Callable[[Batch], Ranking]  # Ranks the chunks for a batch of questions.
     # Answers a batch of questions itself; None where they are answered from the best chunks.
     answer: Callable[[Batch], list[Overview]] | None = None
-    by_server: bool = False  # Whether it asks a server, so that only who names it runs it.
 
 
 class _QuestionVector(BaseModel):

@@ -210,14 +210,7 @@ def deduplicated(scored: Scored, vectors: Floats, questions: int, depth: int, ab
     """`scored` without chunks whose cosine with a better one that is kept is over `above`.
 
     The largest set without such pairs is NP-hard to find (maximum independent set); this is the greedy one. It is
-    looked for among the `depth` best chunks of a question; the others stay.
-
-    Args:
-        scored: Scores of chunks.
-        vectors: Vectors of the chunks.
-        questions: Number of questions.
-        depth: Chunks of each question that are compared.
-        above: Greatest cosine of two chunks that are kept; 1 for any.
+    looked for among the `depth` best chunks of a question; the others stay. `vectors` are those of the chunks.
     """
     if above >= 1.0 or not len(scored.question):
         return scored

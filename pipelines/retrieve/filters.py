@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -47,6 +47,7 @@ _QUOTED: Final = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
 _ITEM: Final = re.compile(rf"\s*({_QUOTED}|[^\s,()\"'][^,()]*)")
 _OPERANDS: Final = {True: re.compile(rf"\((?:{_ITEM.pattern}\s*(?:,(?!\s*\))|(?=\))))+\)"), False: re.compile(_QUOTED)}
 _JOINED: Final = re.compile(r"\s+(and|or)\s+", re.IGNORECASE)
+_SHOWN: Final = 80  # Characters of a condition in a message.
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 KNOWN_AT: Final = "known_at"
@@ -59,18 +60,6 @@ class FilterError(QuernError):
     """A condition that cannot be read; the message says what is wrong with it and what there is."""
 
 
-class UnknownColumnError(FilterError):
-    """A condition on a column that there is not.
-
-    Attributes:
-        name: The column.
-    """
-
-    def __init__(self, text: str, name: str, known: Sequence[str]) -> None:
-        super().__init__(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
-        self.name = name
-
-
 @dataclass(frozen=True)
 class Condition:
     """A condition on one column."""
@@ -78,22 +67,19 @@ class Condition:
     table: str  # `documents` or `chunks`.
     column: str  # Name of the column.
     operator: str  # One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
-    least: object  # The value, or where it is a date its first moment; of `in` that of its first value.
-    most: object  # The same, or the last moment of a date: `=2024-05` is all of May.
-    others: tuple[tuple[object, object], ...] = ()  # The same of the other values of `in`.
+    # The value twice, or the first and the last moment of a date: `=2024-05` is all of May. `in` has several.
+    ranges: tuple[tuple[object, object], ...]
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
         if self.operator == "in":
-            choices = ((self.least, self.most), *self.others)
-            equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
-            either: Mask = np.logical_or.reduce(list(equal))
+            equal = [replace(self, operator="=", ranges=(one,)).holds(values) for one in self.ranges]
+            either: Mask = np.logical_or.reduce(equal)
             return either
+        low, high = (pa.scalar(v, values.type) for v in self.ranges[0])
         if self.operator == "contains":
-            met = pc.match_substring(values, str(self.least), ignore_case=True)
-            return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
-        low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
-        if self.operator in ("=", "!="):
+            met = pc.match_substring(values, low.as_py(), ignore_case=True)
+        elif self.operator in ("=", "!="):
             met = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
             met = met if self.operator == "=" else pc.invert(met)
         else:
@@ -162,11 +148,12 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
         number = _number(values[0]) if operator[0] in "<>" else None
-        same = [(value, value) for value in (values if number is None else [number])]
-        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
+        same = tuple((value, value) for value in (values if number is None else [number]))
+        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
-        raise UnknownColumnError(text, name, [*known_columns(), f"{METADATA}.NAME"])
+        known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS), f"{METADATA}.NAME"})
+        raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
     table = tables[0] if tables else DOCUMENTS
     kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
     if operator == "contains" and not pa.types.is_string(kind):
@@ -186,17 +173,7 @@ def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Co
         except (ValueError, OverflowError):
             raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
         ranges.append(first_and_last)
-    return _of_ranges(table.name, name, operator, ranges)
-
-
-def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
-    (least, most), *others = ranges
-    return Condition(table, column, operator, least, most, tuple(others))
-
-
-def known_columns() -> list[str]:
-    """The columns that conditions can be about, in alphabetical order."""
-    return sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
+    return Condition(table.name, name, operator, tuple(ranges))
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"
@@ -271,29 +248,24 @@ class Masks:
 
     def __init__(self, searcher: Searcher) -> None:
         self._snapshot, self._members = searcher.snapshot, searcher.graph.members
-        self._bits: OrderedDict[tuple[str, ...], npt.NDArray[np.uint8]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._bits)
+        self.packed = lru_cache(MOST_MASKS)(self._packed)
 
     def of(self, conditions: tuple[str, ...]) -> Mask:
         """The chunks that meet all conditions, shape (chunks,)."""
+        return np.unpackbits(self.packed(conditions), count=len(self._members.chunks)).astype(np.bool_)
+
+    def _packed(self, conditions: tuple[str, ...]) -> npt.NDArray[np.uint8]:
         members = self._members
-        if conditions not in self._bits:
-            mask = np.ones(len(members.chunks), dtype=np.bool_)
-            for each in (each for text in conditions for each in conditions_in(text)):
-                documents = each.table == DOCUMENTS.name
-                keys = members.documents.keys if documents else members.chunks
-                met = np.zeros(len(keys), dtype=np.bool_)
-                for named, holds in met_by(self._snapshot, each):
-                    at = positions_in(keys, named)
-                    met[at[at >= 0]] = holds[at >= 0]
-                mask &= met[members.documents.of_chunk] if documents else met
-            self._bits[conditions] = np.packbits(mask)
-            if len(self._bits) > MOST_MASKS:
-                self._bits.popitem(last=False)
-        self._bits.move_to_end(conditions)
-        return np.unpackbits(self._bits[conditions], count=len(members.chunks)).astype(np.bool_)
+        mask = np.ones(len(members.chunks), dtype=np.bool_)
+        for each in (each for text in conditions for each in conditions_in(text)):
+            documents = each.table == DOCUMENTS.name
+            keys = members.documents.keys if documents else members.chunks
+            met = np.zeros(len(keys), dtype=np.bool_)
+            for named, holds in met_by(self._snapshot, each):
+                at = positions_in(keys, named)
+                met[at[at >= 0]] = holds[at >= 0]
+            mask &= met[members.documents.of_chunk] if documents else met
+        return np.packbits(mask)
 
 
 def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
@@ -308,7 +280,7 @@ def met_by(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask
             values = pc.if_else(later, values, other)
         if name:
             values = pc.map_lookup(values, pa.scalar(name), "first")
-            if isinstance(each.least, float):  # Only what is a number is compared with one.
+            if isinstance(each.ranges[0][0], float):  # Only what is a number is compared with one.
                 values = pa.array(map(_number, values.to_pylist()), pa.float64())
         yield batch.column(key), each.holds(values)
 
@@ -320,3 +292,50 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
+
+
+def check_columns(searcher: Searcher, conditions: Sequence[str]) -> None:
+    """Refuse conditions on columns that do not exist, and on metadata that no document of the snapshot has.
+
+    Raises:
+        FilterError: One is; the message names what is most like it, or all that there are.
+    """
+    for text in conditions:
+        for column in (each.column for each in conditions_in(text)):
+            name = column.removeprefix(f"{METADATA}.")
+            if name != column and name not in (there := searcher.held(_metadata_names)):
+                raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
+
+
+def _metadata_names(searcher: Searcher) -> list[str]:
+    """Names of the metadata that documents have."""
+    column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
+    return sorted(set[str]().union(*(batch.column(0).keys.unique().to_pylist() for batch in column)))
+
+
+def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
+    """Ids of the documents, duplicates among them, that meet all conditions.
+
+    Raises:
+        FilterError: A condition cannot be read, or is about chunks.
+    """
+    met: set[str] | None = None
+    for each in (each for text in conditions for each in conditions_in(text)):
+        if each.table != DOCUMENTS.name:
+            raise FilterError(
+                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
+            )
+        ids = {i for keys, holds in met_by(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
+        met = ids if met is None else met & ids
+    return sorted(met or ())
+
+
+def nothing_passes(searcher: Searcher, conditions: Sequence[str]) -> str | None:
+    """Why nothing was found where no document passes the conditions, as a sentence; None where one does."""
+    if not conditions or (together := allowed(searcher, [conditions])) is None or together.masks.any():
+        return None
+    alone = allowed(searcher, [[one] for one in conditions])
+    unmet = [c for c, n in zip(conditions, alone.of_question, strict=True) if not alone.masks[n].any()] if alone else []
+    if not unmet:
+        return f"No document passes all filters together: {', '.join(shortened(c, _SHOWN) for c in conditions)}."
+    return f"No document passes the filter {shortened(unmet[0], _SHOWN)}."

@@ -194,13 +194,8 @@ def left_over(batch: Batch, question: Positions, source: Positions, target: Posi
     """Share of the question's words, weighted by idf, that `target` has of those that `source` lacks; in [0, 1].
 
     A question of two hops has words for both. Those that the first document lacks are for the second: where nothing is
-    left over nothing is to be looked for, and the share is 0.
-
-    Args:
-        batch: The questions.
-        question: Position of the question, shape (pairs,).
-        source: Chunk that was found first, shape (pairs,).
-        target: Chunk that it leads to, shape (pairs,).
+    left over nothing is to be looked for, and the share is 0. The questions, the chunks found first and those they lead
+    to have shape (pairs,).
     """
     lexical, asked = batch.graph.lexical, batch.asked
     chunks = len(batch.graph.chunks.keys)

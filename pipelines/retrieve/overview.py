@@ -152,13 +152,7 @@ def _ranked(
 ) -> list[Told]:
     """The sentences of the nodes nearest to a question and one of its constituents, best first, without the weak ones.
 
-    Args:
-        batch: The questions.
-        constituent: The constituent.
-        nodes: The nodes, nearest first; -1 for none.
-        near: How near each is.
-        rows: The sentence of each node.
-        days: The first and the last day that the question names.
+    The nodes come nearest first, -1 for none; `rows` has their sentences, `days` are those that the question names.
     """
     nodes, near = nodes[nodes >= 0], near[nodes >= 0]
     own, words = [rows[n] for n in nodes.tolist()], content_words(constituent)

@@ -35,11 +35,6 @@ class Ranking:
     searches: Sequence[Search] | None = None  # Of each question the rounds, where there were rounds.
 
 
-def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) -> Scored:
-    """One score per (question, chunk) from the similarities of its reached nodes: `mean`, `max` or `sum`."""
-    return grouped(reached.question, owner[reached.node], reached.similarity, chunks, score)
-
-
 def grouped(question: Positions, column: Positions, values: Floats | Doubles, columns: int, score: str) -> Scored:
     """One score per (question, column) from all `values` of that pair: their `mean`, `max` or `sum`."""
     width = max(columns, 1)
@@ -67,42 +62,41 @@ def ranks(scored: Scored, questions: int) -> Positions:
     return np.asarray(np.arange(len(scored.question)) - first[scored.question], dtype=np.int64)
 
 
-def added(parts: Sequence[Part], questions: int, chunks: int) -> Scored:
-    """Weighted sum of the parts' scores as they are.
-
-    A chunk that a part did not find gets the least score that the part gave for that question, 0 if it gave none.
-    """
-    width = max(chunks, 1)
-    pairs, columns = _columns(parts, questions, width)
-    total = sum((weight * values for values, weight in columns), np.zeros(len(pairs)))
-    return in_order(pairs // width, pairs % width, np.asarray(total).astype(np.float32))
-
-
-def weighted(parts: Sequence[Part], questions: int, chunks: int, documents: Positions, lift: float) -> Scored:
+def weighted(
+    parts: Sequence[Part], questions: int, chunks: int, documents: Positions | None = None, lift: float = 0.0
+) -> Scored:
     """Weighted sum of the parts' scores as they are, chunk by chunk and over documents.
 
-    A chunk that a part did not find gets the least score that the part gave for that question. Of the result a share
-    `lift` is the document's: the sum of the best score that each part gave to any of its chunks. So a document is found
-    whose title stands in one chunk and whose evidence in another.
+    A chunk that a part did not find gets the least score that the part gave for that question, 0 if it gave none. Of
+    the result a share `lift` is the document's: the sum of the best score that each part gave to any of its chunks. So
+    a document is found whose title stands in one chunk and whose evidence in another.
 
     Args:
         parts: Rankings with their weights, of all questions or each; their scores must compare over questions (cosines,
             shares of the best).
         questions: Number of questions.
         chunks: Number of chunks.
-        documents: Position of each chunk's document, shape (chunks,).
+        documents: Position of each chunk's document, shape (chunks,); needed with a `lift`.
         lift: Share of the document in a chunk's score, in [0, 1].
     """
     width = max(chunks, 1)
-    pairs, columns = _columns(parts, questions, width)
+    used = [(s, w) for s, w in parts if np.any(np.asarray(w) > 0)]
+    pairs = np.unique(np.concatenate([s.question * width + s.chunk for s, _ in used] or [np.empty(0, np.int64)]))
     question, chunk = pairs // width, pairs % width
-    document = question * (int(documents.max(initial=0)) + 1) + documents[chunk]
-    _, group = np.unique(document, return_inverse=True)
+    document = chunk if documents is None else documents[chunk]
+    _, group = np.unique(question * (int(document.max(initial=0)) + 1) + document, return_inverse=True)
     total = np.zeros(len(pairs))
-    for values, weight in columns:
+    for scored, weight in used:
+        scores = scored.score.astype(np.float64)
+        least = np.full(questions, np.inf)
+        np.minimum.at(least, scored.question, scores)
+        least[np.isinf(least)] = 0.0
+        values = least[question]
+        values[np.searchsorted(pairs, scored.question * width + scored.chunk)] = scores
         best = np.full(int(group.max(initial=-1)) + 1, -np.inf)
         np.maximum.at(best, group, values)
-        total += weight * ((1.0 - lift) * values + lift * best[group])
+        own = weight if isinstance(weight, int | float) else weight[question]
+        total += own * ((1.0 - lift) * values + lift * best[group])
     return in_order(question, chunk, total.astype(np.float32))
 
 
@@ -115,31 +109,3 @@ def shares(scored: Scored, questions: int) -> Scored:
     best = np.full(questions, np.finfo(np.float32).tiny)
     np.maximum.at(best, scored.question, scored.score)
     return Scored(scored.question, scored.chunk, (scored.score / best[scored.question]).astype(np.float32))
-
-
-def reciprocal_ranks(parts: Sequence[Scored], questions: int, chunks: int, constant: int = 60) -> Scored:
-    """Sum of 1 / (constant + rank) over the parts, ranks from 1 (Cormack, Clarke and Büttcher 2009)."""
-    shared = [(s.question, s.chunk, 1 / (constant + 1 + ranks(s, questions))) for s in parts]
-    question, chunk, score = (np.concatenate(column) for column in zip(*shared, strict=True))
-    return grouped(question, chunk, score, chunks, "sum")
-
-
-def _columns(
-    parts: Sequence[Part], questions: int, width: int
-) -> tuple[Positions, list[tuple[Doubles, float | Doubles]]]:
-    """All (question, chunk) pairs of parts with a weight, and each part's scores and weights of them.
-
-    A pair that a part lacks gets the least score of its question in that part.
-    """
-    used = [(s, w) for s, w in parts if np.any(np.asarray(w) > 0)]
-    pairs = np.unique(np.concatenate([s.question * width + s.chunk for s, _ in used] or [np.empty(0, np.int64)]))
-    columns = []
-    for scored, weight in used:
-        scores = scored.score.astype(np.float64)
-        floor = np.full(questions, np.inf)
-        np.minimum.at(floor, scored.question, scores)
-        floor[np.isinf(floor)] = 0.0
-        values = floor[pairs // width]
-        values[np.searchsorted(pairs, scored.question * width + scored.chunk)] = scores
-        columns.append((values, weight if isinstance(weight, int | float) else weight[pairs // width]))
-    return pairs, columns

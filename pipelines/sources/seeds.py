@@ -1,37 +1,25 @@
 """Seeds of the next crawl from what could not be answered: links of the pages found, sites they name, likely sources.
 
 A seed is an address that the index has no page of, or the home page of a source, with the question that it is for and
-why. What a crawl would refuse, or lost the last time, is none. Where `sourcing.online` allows it each is visited first.
+why. What a crawl would refuse, or lost the last time, is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-from pydantic import ValidationError
-
-from quern.jobs.crawl.probe import visit
 from quern.jobs.crawl.urls import Address, AddressGuard, BadAddressError, parse_address, trap
-from quern.jobs.documents.clean import Clean
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.sources.build import origin_of
-from quern.jobs.sources.evidence import verdict
 from quern.jobs.sources.links import Link, links_of, mentions_in
-from quern.jobs.text.plain_text import publication
 from quern.jobs.text.stems import content_words
-from quern.pipelines.answers.questions import problem_of
-from quern.pipelines.pages.crawl import check_settings, user_agent
+from quern.pipelines.answers.difference import answers_in
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.validate import AT_ONCE, asked_homes, batched, weighed_by_rule
+from quern.pipelines.sources.validate import batched
 from quern.schemas.answers import Answer, Question
-from quern.schemas.errors import QuernError
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import FoundSources
-from quern.schemas.tables import PAGES
 from quern.schemas.words.lines import shortened
 
 # Half of the cosine with the question and half of the share of its words: a link below says too little of where it
@@ -49,13 +37,12 @@ class Reason:
     question: str  # Its words.
     what: str  # What led to the address.
     score: float  # How well that fits the question, in [0, 1].
-    validated: str = ""  # What a visit found; empty where none was made.
 
     @property
     def line(self) -> str:
         """The reason on one line."""
-        asked, told = shortened(self.question, 200), f"; {self.validated}" if self.validated else ""
-        return f"# {shortened(self.query_id, 80)}, {asked!r}: {shortened(self.what, 300)} ({self.score:.2f}){told}"
+        asked = shortened(self.question, 200)
+        return f"# {shortened(self.query_id, 80)}, {asked!r}: {shortened(self.what, 300)} ({self.score:.2f})"
 
 
 @dataclass(frozen=True)
@@ -69,14 +56,6 @@ class Seed:
     def score(self) -> float:
         """The best of its reasons."""
         return max(reason.score for reason in self.reasons)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """An address that may be a seed for one question."""
-
-    address: Address
-    reason: Reason
 
 
 class SeedFinder:
@@ -100,33 +79,10 @@ class SeedFinder:
         self._lost = set(self._keys(lost))
 
     def seeds(self, answers: Sequence[Answer], found: Sequence[FoundSources]) -> list[Seed]:
-        """Seeds for the questions of `answers`, whose likely sources `found` names.
-
-        Raises:
-            CrawlError: Seeds are to be visited, and `crawl` settings do not allow a crawl.
-        """
-        settings = self._searcher.settings.sourcing
+        """Seeds for each of the questions of `answers`, whose likely sources `found` names, the best first."""
         linked = self._linked(answers)
-        rows = [self._best(answer, linked.get(n, []), found[n]) for n, answer in enumerate(answers)]
-        candidates = [c for row in rows for c in row]
-        if settings.online:
-            by_url = visited(self._searcher, [(c.address.url, c.reason.question) for c in candidates])
-            had = []
-            for c in candidates:
-                seen = by_url[c.address.url, c.reason.question]
-                if not seen.why_not:
-                    valid = f"visited, its text answers with a score of {seen.score:.2f}"
-                    score = max(c.reason.score, seen.score / 2 if seen.answers else 0.0)
-                    validated = valid if seen.answers else "visited"
-                    had.append(replace(c, reason=replace(c.reason, score=score, validated=validated)))
-            candidates = had
-        kept: dict[str, list[Reason]] = {}
-        count = {answer.query_id: 0 for answer in answers}
-        for c in sorted(candidates, key=lambda c: -c.reason.score):
-            if count[c.reason.query_id] < settings.links:
-                count[c.reason.query_id] += 1
-                kept.setdefault(c.address.url, []).append(c.reason)
-        return [Seed(url, tuple(reasons)) for url, reasons in kept.items()]
+        seeds = [seed for n, answer in enumerate(answers) for seed in self._best(answer, linked.get(n, []), found[n])]
+        return sorted(seeds, key=lambda seed: -seed.score)
 
     def _keys(self, urls: Iterable[str]) -> Iterator[bytes]:
         for url in urls:
@@ -178,10 +134,10 @@ class SeedFinder:
                     found.setdefault(n, []).extend((link, row["page_url"]) for link in links)
         return found
 
-    def _best(self, answer: Answer, linked: Sequence[tuple[Link, str]], found: FoundSources) -> list[_Candidate]:
-        """The best candidates for one question: what is linked or named, then sources of like questions."""
+    def _best(self, answer: Answer, linked: Sequence[tuple[Link, str]], found: FoundSources) -> list[Seed]:
+        """The best seeds for one question: what is linked or named, then sources of like questions."""
         asked = answer.asked or answer.question
-        most = 2 * self._searcher.settings.sourcing.links  # Some may be lost when they are visited.
+        most = self._searcher.settings.sourcing.links
         new = [
             (link, page, a) for link, page in linked if (a := self._open(link.url, page)) and a.key not in self._known
         ]
@@ -195,21 +151,21 @@ class SeedFinder:
             for link, _, _ in new:
                 share = len(wanted & content_words(link.said)) / max(1, len(wanted))
                 scores.append((max(0.0, cosines[link.said]) + share) / 2)
-        candidates: dict[bytes, _Candidate] = {}
+        by_address: dict[bytes, Seed] = {}
         for (link, page, address), score in sorted(zip(new, scores, strict=True), key=lambda row: -row[1]):
-            if score < _LEAST or len(candidates) >= most:
+            if score < _LEAST or len(by_address) >= most:
                 break
             what = f"link {link.text or link.url!r} of {page}"
             reason = Reason(answer.query_id, asked, what, round(score, 4))
-            candidates.setdefault(address.key, _Candidate(address, reason))
-        best = list(candidates.values())
+            by_address.setdefault(address.key, Seed(address.url, (reason,)))
+        best = list(by_address.values())
         # Home pages of sources that were proposed, of like questions or by a model, are a poor second to a link.
         for source in found.sources:
             if source.home_url and source.accessible and (home := self._open(source.home_url)):
                 what = f"home page of {source.name}, proposed by {', '.join(source.proposed_by)}"
                 score = round(_LEAST * source.probability, 4)
-                best.append(_Candidate(home, Reason(answer.query_id, asked, what, score)))
-        return best[:most]
+                best.append(Seed(home.url, (Reason(answer.query_id, asked, what, score),)))
+        return sorted(best, key=lambda seed: -seed.score)[:most]
 
 
 def joined(seeds: Iterable[Seed], most: int) -> list[Seed]:
@@ -234,93 +190,11 @@ def question_of_answer(answer: Answer) -> Question:
     return Question(query_id=answer.query_id, question=answer.asked or answer.question, as_of=answer.as_of)
 
 
-_WINDOW: Final = 2000  # Characters that are weighed together: about a chunk.
-
-
-@dataclass(frozen=True)
-class Visited:
-    """What a visit says of a page and a question."""
-
-    why_not: str = ""  # Why the page cannot be had; empty where it can.
-    score: float = 0.0  # `1 + P(yes)`, or `1 - P(no)`, of its best windows.
-    answers: bool = False  # Whether that is valid.
-
-
-def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Visited]:
-    """For each address and question what its page says; a site that answers everything is not believed.
-
-    Raises:
-        CrawlError: `crawl` settings do not allow a crawl.
-    """
-    if not asked:
-        return {}
-    crawl = searcher.settings.crawl
-    check_settings(crawl)
-    origins = {url: origin_of(url) or url for url, _ in asked}
-    homes = asked_homes({origin: origin for origin in origins.values()}, crawl)
-    everything = {site for site, reached in homes.items() if reached.why_not.startswith("answers_everything")}
-    why_nots, windows = dict[str, str](), dict[str, list[Evidence]]()
-    for some in batched(origins, AT_ONCE):
-        visits = visit(some, crawl, user_agent(crawl))
-        why_nots |= {url: seen.why_not for url, seen in visits.items()}
-        windows |= _windows(searcher, {url: seen.body for url, seen in visits.items() if not seen.why_not})
-    found: dict[tuple[str, str], Visited] = {}
-    inputs: dict[tuple[str, str], AnswerInput] = {}
-    for url, question in asked:
-        why_not = homes[origins[url]].why_not if origins[url] in everything else why_nots[url]
-        found[url, question] = Visited(why_not)
-        if not why_not and url in windows:
-            inputs[url, question] = AnswerInput(question, windows[url])
-    weighed = weighed_by_rule(list(inputs.values()), [0.0] * len(inputs))
-    for key, one in zip(inputs, weighed, strict=True):
-        score = round(verdict(one).score, 4)
-        found[key] = Visited("", score, score > searcher.settings.sourcing.valid)
-    return found
-
-
-def _windows(searcher: Searcher, bodies: Mapping[str, bytes]) -> dict[str, list[Evidence]]:
-    """The first windows of the main text of each page that has one, read in a child process as a build does."""
-    rows = [{"url": url, "content_type": "text/html", "charset": None, "body": body} for url, body in bodies.items()]
-    schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
-    made = Clean(searcher.settings.clean).apply(pa.RecordBatch.from_pylist(rows, schema=schema))
-    found = {}
-    for row in made.rows.select(["page_url", "title", "text", "published_at", "utc_offset"]).to_pylist():
-        text, url = row["text"], row["page_url"]
-        cuts = range(0, min(len(text), _WINDOW * 5), _WINDOW)
-        found[url] = [
-            Evidence(text[at : at + _WINDOW], row["title"], (), (), publication(row), f"{url} {at}", url) for at in cuts
-        ]
-    return found
-
-
-FILE = "answers.jsonl"
-
-
-class AnswersError(QuernError):
-    """A file of answers that cannot be read; the message names the line."""
-
-
 def unanswered(path: Path) -> Iterator[Answer]:
-    """The answers of a file, or of a folder that `quern answer --out` wrote, that the corpus does not have.
-
-    What was refused for what it asks stays so, whatever is crawled.
+    """The answers of a run that the corpus does not have; what was refused for what it asks is left out.
 
     Raises:
-        AnswersError: It cannot be read, or a line is no answer.
+        DifferenceError: They cannot be read, or a line is no answer.
     """
-    file = path / FILE if path.is_dir() else path
-    try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    answer = Answer.model_validate_json(line)
-                except ValidationError as error:
-                    raise AnswersError(f"{file}:{number}: {problem_of(error)}") from None
-                if not answer.found and answer.reason != "refused":
-                    yield answer
-    except OSError as error:
-        raise AnswersError(
-            f"{file} cannot be read: {error.strerror}; name the folder that `quern answer --out` wrote"
-        ) from None
+    answers = (answer for _, answer in answers_in(path))
+    return (answer for answer in answers if not answer.found and answer.reason != "refused")

@@ -30,7 +30,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import SourcePool, read_pool
 from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
-from quern.pipelines.sources.validate import Access, Pair, Validated, validated
+from quern.pipelines.sources.validate import Pair, Validated, reached, validated
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
 
@@ -74,7 +74,6 @@ class Seeker:
     searcher: Searcher
     pool: SourcePool
     reasoner: Reasoner
-    access: Access  # Says which sources can be reached.
 
     def sources(self, questions: Sequence[Question]) -> list[FoundSources]:
         """The sources of each question, in their order.
@@ -148,10 +147,10 @@ class Seeker:
     def _rate(self, sought: Sequence[_Sought], candidates: Sequence[Sequence[_Candidate]]) -> None:
         """Validate the candidates of each question."""
         every = [c for row in candidates for c in row]
-        reached = self.access.reached({c.site: c.named.url for c in every})
-        stated = {
-            c.site: reached[c.site].stated or str(self.pool.rows.get(c.site, {}).get("name") or "") for c in every
-        }
+        settings = self.searcher.settings
+        online = settings.crawl if settings.sourcing.online else None
+        access = reached(self.pool, {c.site: c.named.url for c in every}, online)
+        stated = {c.site: access[c.site].stated or str(self.pool.rows.get(c.site, {}).get("name") or "") for c in every}
         asked = [AgreementInput(c.named.name, c.named.url, stated[c.site]) for c in every]
         agrees = iter([done.output.agrees for done in self.reasoner.run(AGREEMENT, asked)])
         # For each candidate what its pages say to the question and its parts; nothing where it cannot be read.
@@ -159,7 +158,7 @@ class Seeker:
             [
                 Pair(text, c.site, one.behind(text, c.site), tuple(conditions_of(one.question)))
                 for text in one.asked
-                if not reached[c.site].why_not and c.site in self.pool.rows
+                if not access[c.site].why_not and c.site in self.pool.rows
             ]
             for one, row in zip(sought, candidates, strict=True)
             for c in row
@@ -168,7 +167,7 @@ class Seeker:
         verdicts = iter([[next(outcomes) for _ in row] for row in pairs])
         for one, row in zip(sought, candidates, strict=True):
             for c in row:
-                one.rated[c.site] = self._rated(c, reached[c.site].why_not, next(verdicts), agreed=next(agrees))
+                one.rated[c.site] = self._rated(c, access[c.site].why_not, next(verdicts), agreed=next(agrees))
 
     def _rated(self, c: _Candidate, unreached: str, outcomes: Sequence[Validated], *, agreed: bool) -> RatedSource:
         row: Mapping[str, object] = self.pool.rows.get(c.site, {})
@@ -209,12 +208,11 @@ def seeker(searcher: Searcher) -> Iterator[Seeker]:
         NoSourcesError: The snapshot has no sources.
     """
     settings, pool = searcher.settings, searcher.held(read_pool)
-    access = Access(pool, settings.crawl if settings.sourcing.online else None)
     # By rule it costs less to seek again than to remember.
     by_model = settings.generator.kind != "rules"
     memo = searcher.snapshot.warehouse.root / "memo" / "reasoning" if by_model else None
     with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
-        yield Seeker(searcher, pool, reasoner, access)
+        yield Seeker(searcher, pool, reasoner)
 
 
 def sources_of(searcher: Searcher, questions: Iterable[Question]) -> Iterator[FoundSources]:
@@ -235,7 +233,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
     """Seeds for the next crawl, from questions that were not answered, in batches.
 
     Raises:
-        CrawlError: Seeds are to be visited (`sourcing.online`), and `crawl` settings do not allow it.
+        CrawlError: Sources are to be asked (`sourcing.online`), and `crawl` settings do not allow it.
         GeneratorError: The model cannot be used, or cannot be asked any more.
         NoSourcesError: The snapshot has no sources.
     """
@@ -250,7 +248,7 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
 
 
 def gold_sites(searcher: Searcher) -> SiteOf:
-    """The sites of gold pages, of a snapshot."""
+    """The sites of gold pages, by the documents of a snapshot."""
     site_of: dict[str, str] = {}
     for batch in searcher.snapshot.stage("documents").batches(["doc_id", "url", "site"]):
         for row in batch.to_pylist():

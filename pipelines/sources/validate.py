@@ -57,8 +57,10 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
         return []
     settings = searcher.settings.sourcing
     founds = _found(searcher, pool, pairs)
-    given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
-    weighed = weighed_by_rule(given, [pair.behind for pair in pairs])
+    weighed = []
+    for pair, found in zip(pairs, founds, strict=True):
+        given = AnswerInput(pair.text, found.evidence)
+        weighed.append(Weighed(given, probability_by_rule(given, pair.behind)))
     named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
     # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
     chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
@@ -75,11 +77,6 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
         answers = verdict.score > settings.valid and bool(found.hits) and bool(numbers)
         outcomes.append(Validated(round(verdict.score, 4), round(yes, 4), answers, tuple(evidence)))
     return outcomes
-
-
-def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
-    """The inputs, each with the probability by rule that its evidence answers."""
-    return [Weighed(one, probability_by_rule(one, less)) for one, less in zip(given, behind, strict=True)]
 
 
 def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[Found]:
@@ -112,26 +109,20 @@ class Reached:
     stated: str = ""  # What it calls itself, where its home page was read.
 
 
-@dataclass(frozen=True)
-class Access:
-    """Says which sources can be reached."""
+def reached(pool: SourcePool, homes: Mapping[str, str], online: CrawlSettings | None) -> dict[str, Reached]:
+    """For each site, given with its home page, whether it can be reached.
 
-    pool: SourcePool  # Sources that the index has pages of.
-    # How the others, and the home pages of these, may be asked; None where they may not.
-    online: CrawlSettings | None = None
+    Without settings `online` no home page is asked for: a source is reached where the index has pages of it.
 
-    def reached(self, homes: Mapping[str, str]) -> dict[str, Reached]:
-        """For each site, given with its home page, whether it can be reached.
-
-        Raises:
-            CrawlError: It is to be asked, and `crawl` settings do not allow a crawl.
-        """
-        unknown = Reached("it is not in the index, and sourcing.online does not allow to ask it")
-        offline = {site: Reached() if site in self.pool.rows else unknown for site in homes}
-        if self.online is None:
-            return offline
-        asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
-        return offline | asked_homes(asked, self.online)
+    Raises:
+        CrawlError: The settings do not allow a crawl.
+    """
+    unknown = Reached("it is not in the index, and sourcing.online does not allow to ask it")
+    offline = {site: Reached() if site in pool.rows else unknown for site in homes}
+    if online is None:
+        return offline
+    asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
+    return offline | asked_homes(asked, online)
 
 
 def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, Reached]:

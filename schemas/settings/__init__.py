@@ -37,9 +37,7 @@ from quern.schemas.settings.run import (
     CrawlSettings,
     EngineSettings,
     LineageSettings,
-    LogSettings,
     MemoSettings,
-    MetricsSettings,
     RunSettings,
 )
 from quern.schemas.settings.search import (
@@ -64,7 +62,7 @@ __all__ = [
     "CleanSettings", "CommunitySettings", "CrawlSettings", "DeduplicateSettings", "Doc2QuerySettings", "EmbedSettings",
     "EngineSettings", "EntailmentSettings", "EventSettings", "FilterSettings", "GGatrievalSettings",
     "GeneratorSettings", "GraphSettings", "Group", "ImageRuleSettings", "ImageSettings", "IngestSettings",
-    "LineageSettings", "LinkSettings", "LogSettings", "MemoSettings", "MetricsSettings", "NeighbourSettings",
+    "LineageSettings", "LinkSettings", "MemoSettings", "NeighbourSettings",
     "NormaliseSettings", "OverviewSettings", "Positive", "QualitySettings", "QuestionSettings", "RerankSettings",
     "RetrieveSettings", "RunSettings", "SearchServerSettings", "SearchSettings", "Settings", "SourceSettings",
     "SourcingSettings", "TimelineSettings", "TripletSettings", "changes_results", "results",

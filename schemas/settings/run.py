@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, field_validator
 
-from quern.schemas.addresses import http_address
 from quern.schemas.setting_group import Group, Positive, Share, setting
 
 _SESSION_PARAMETERS = tuple(
@@ -127,34 +126,7 @@ class LineageSettings(Group):
     """OpenLineage events of each build and step; changes no result."""
 
     events: bool = setting(True, "Whether builds write their events to `WH/lineage/BUILD_ID.jsonl`.")
-    url: str = setting(
-        "",
-        "Server that events are sent to as well, with QUERN_LINEAGE_TOKEN as its token; empty for none.",
-        pattern=r"^(https?://.+)?$",
-    )
-
-    @field_validator("url")
-    @classmethod
-    def _without_credentials(cls, url: str) -> str:
-        return http_address(url, "the environment variable QUERN_LINEAGE_TOKEN has the token") if url else url
-
     namespace: str = setting("quern", "Namespace of the jobs.", min_length=1)
-
-
-class MetricsSettings(Group):
-    """Figures of the last build for Prometheus; changes no result."""
-
-    file: str = setting(
-        "",
-        "`NAME.prom` for node_exporter's textfile collector, replaced by each build; empty for none.",
-        pattern=r"^(.+\.prom)?$",
-    )
-
-
-class LogSettings(Group):
-    """Log lines, on standard error and in `WH/logs`; changes no result."""
-
-    format: Literal["text", "json"] = setting("text", "`json` writes each line as a JSON object.")
 
 
 class RunSettings(Group):
@@ -165,5 +137,3 @@ class RunSettings(Group):
     audit: AuditSettings = AuditSettings()
     memo: MemoSettings = MemoSettings()
     lineage: LineageSettings = LineageSettings()
-    metrics: MetricsSettings = MetricsSettings()
-    log: LogSettings = LogSettings()

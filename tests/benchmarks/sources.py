@@ -16,7 +16,6 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import measured, sites_by
 from quern.pipelines.sources.pool import pool_of
 from quern.pipelines.sources.seek import Seeker
-from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Question
 from tests.conftest import CORPUS
 
@@ -47,6 +46,6 @@ def gold_sources(searcher: Searcher, questions: list[Question]) -> dict[str, flo
     site_of = {key: row["site"] for row in rows for key in (row["doc_id"], row["url"]) if key}
     with Reasoner() as reasoner:
         started = time.monotonic()
-        found = Seeker(searcher, pool, reasoner, Access(pool)).sources(questions)
+        found = Seeker(searcher, pool, reasoner).sources(questions)
         seconds = time.monotonic() - started
     return {**measured(questions, found, sites_by(site_of)), "seconds a question": seconds / len(questions)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
-from tests.conftest import Quern
 
 TIDES = (
     "High water at the Tollen quay is at nine in the morning on the first day of the spring tide. The ferry master "
@@ -74,19 +72,3 @@ def test_a_batch_of_nothing_but_duplicates_is_built_like_any_other(tmp_path: Pat
     manifest = build(tmp_path / "copies.jsonl", Warehouse.create(tmp_path / "wh"), settings)
     assert (manifest.tables["documents"].rows, manifest.tables["chunks"].rows) == (20, 1)
     assert manifest.rejects == {"deduplicate: exact_duplicate": 19, "find_events: no_date": 1}
-
-
-def test_a_mirror_that_is_ingested_later_is_built_and_searched_once(
-    one_site: Path, tmp_path: Path, quern_here: Quern
-) -> None:
-    pages = next(one_site.iterdir())
-    page = next(path for path in sorted(pages.rglob("*.html")) if b"canonical" not in path.read_bytes())
-    for source in (pages.name, "mirror.example"):
-        copy = tmp_path / source / source / page.relative_to(pages)
-        copy.parent.mkdir(parents=True)
-        shutil.copyfile(page, copy)
-        assert quern_here("ingest", tmp_path / source, "-w", tmp_path / "wh", "--engine", "local").returncode == 0
-    built = quern_here("build", "-w", tmp_path / "wh", "--engine", "local")
-    assert built.returncode == 0, built.stderr
-    rejects = Warehouse.open(tmp_path / "wh").manifest().rejects
-    assert rejects["deduplicate: exact_duplicate"] == 1

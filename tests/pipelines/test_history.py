@@ -1,14 +1,10 @@
-"""What is known of builds that are over: the table `builds`, lineage events, metrics, JSON logs, and the report."""
+"""The record of builds: the table `builds`, lineage events and the report."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,16 +15,15 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.jobs.core.step import Step
 from quern.pipelines.build import in_progress
-from quern.pipelines.build.history import builds_of, metrics_text
+from quern.pipelines.build.history import builds_of
 from quern.pipelines.build.in_progress import BuildRefusedError
-from quern.pipelines.build.lineage import TOKEN, Lineage
+from quern.pipelines.build.lineage import Lineage
 from quern.pipelines.build.records import Begun
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.inspect.report import write_build_report
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, Settings
-from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.tables.builds import Build, BuiltTable
 from tests.conftest import Quern, build_here, read_jsonl
 
@@ -42,9 +37,8 @@ def pages(one_site: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def built(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse of one build, with metrics beside it; tests must not write to it."""
-    folder = tmp_path_factory.mktemp("history")
-    return build_here(pages, folder / "warehouse", f"metrics.file={folder / 'quern.prom'}", "link.k=2")
+    """A warehouse of one build; tests must not write to it."""
+    return build_here(pages, tmp_path_factory.mktemp("history") / "warehouse", "link.k=2")
 
 
 @pytest.fixture
@@ -96,34 +90,16 @@ def test_rows_outlive_pruning_and_a_damaged_one_is_written_again(
     assert [path.stem for path in (warehouse / "lineage").iterdir()] == [kept]
 
 
-def test_builds_of_before_are_told_by_their_manifests_until_the_next_build_adds_them(
-    warehouse: Path, pages: Path, tmp_path: Path, quern_here: Quern
-) -> None:
-    (known,) = builds_of(Warehouse.open(warehouse))
-    shutil.rmtree(warehouse / "history")
-    told = quern_here("report", "-w", warehouse, "--out", tmp_path / "r.html", "--json")
-    (row,) = json.loads(told.stdout)["builds"]
-    assert (row["build_id"], row["seconds"], row["host"]) == (known.build_id, known.seconds, None)
-    assert not (warehouse / "history").exists()
-    build_here(pages, warehouse, "link.k=2")
-    assert len(list((warehouse / "history").iterdir())) == 2
-
-
-def test_a_refused_build_is_kept_with_what_failed_and_the_metrics_tell_the_last_success(
-    warehouse: Path, pages: Path, tmp_path: Path
-) -> None:
-    fewer, metrics = tmp_path / "pages", tmp_path / "quern.prom"
+def test_a_refused_build_is_kept_with_what_failed(warehouse: Path, pages: Path, tmp_path: Path) -> None:
+    fewer = tmp_path / "pages"
     fewer.mkdir()
     shutil.copy(pages / "replication-fails.html", fewer)
     with pytest.raises(BuildRefusedError):
-        build_here(fewer, warehouse, f"metrics.file={metrics}", "audit.max_shrink=0")
+        build_here(fewer, warehouse, "audit.max_shrink=0")
     refused, published = builds_of(Warehouse.open(warehouse))
     assert (refused.status, refused.parent) == ("refused", published.build_id)
     assert "documents lost since the last build" in (refused.error or "")
     assert {table.name: table.rows for table in refused.tables}["documents"] == 1
-    samples = dict(re.findall(r'^(\w+)\{warehouse="[^"]+"\} (\S+)$', metrics.read_text(), re.MULTILINE))
-    assert samples["quern_build_success"] == "0"
-    assert float(samples["quern_build_last_success_timestamp_seconds"]) == published.ended_at.timestamp()
     assert [e["eventType"] for e in events(warehouse) if e["job"]["name"] == "build"] == ["START", "FAIL"]
 
 
@@ -152,29 +128,17 @@ def test_a_build_that_fails_or_is_stopped_is_kept_with_the_steps_it_finished(
 
 
 def test_lineage_events_tell_the_inputs_of_every_table(built: Path, pages: Path) -> None:
-    told = events(built)
-    runs: dict[str, list[str]] = {}
-    for event in told:
-        runs.setdefault(event["run"]["runId"], []).append(event["eventType"])
-    assert set(map(tuple, runs.values())) == {("START", "COMPLETE")}
-    assert len(runs) == 1 + len(STEPS)
-    ended = {e["job"]["name"]: e for e in told if e["eventType"] == "COMPLETE"}
-    parents = {e["run"]["facets"]["parent"]["run"]["runId"] for name, e in ended.items() if name != "build"}
-    assert parents == {ended["build"]["run"]["runId"]}
-
     def names(datasets: list[Event]) -> list[str]:
         return [Path(one["name"]).name for one in datasets]
 
+    ended = {e["job"]["name"]: e for e in events(built) if e["eventType"] == "COMPLETE"}
     for step in STEPS:
         event = ended[f"build.{step.name}"]
         assert names(event["outputs"]) == list(step.makes)
         assert names(event["inputs"]) == list(step.reads or (pages.name,))
         assert all("version" in one["facets"] for one in event["inputs"] if step.reads)
-    inputs = {name: e["inputs"] for e in ended.values() for name in names(e["outputs"])}
-    tables = Warehouse.open(built).manifest().tables
-    assert all(inputs[name] for name in tables)
     rows = {Path(o["name"]).name: o["outputFacets"]["outputStatistics"]["rowCount"] for o in ended["build"]["outputs"]}
-    assert rows == {name: table.rows for name, table in tables.items()}
+    assert rows == {name: table.rows for name, table in Warehouse.open(built).manifest().tables.items()}
 
 
 def test_lineage_events_are_valid_as_the_official_client_has_the_specification(built: Path) -> None:
@@ -224,76 +188,10 @@ def failed_step(built: Path) -> Event:
     return events(other.root)[-1]
 
 
-@contextmanager
-def server(status: int) -> Iterator[tuple[str, list[tuple[str | None, Event]]]]:
-    """A lineage server on this machine: its address, and the token and event of each request."""
-    got: list[tuple[str | None, Event]] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.headers["Authorization"], json.loads(body)))
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{httpd.server_port}/api/v1/lineage", got
-    finally:
-        httpd.shutdown()
-        httpd.server_close()
-
-
-@pytest.mark.parametrize(("status", "sent"), [(201, 2 + 2 * len(STEPS)), (503, 1)])
-def test_a_server_gets_the_events_and_one_that_fails_stops_no_build(
-    status: int,
-    sent: int,
-    warehouse: Path,
-    pages: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setenv(TOKEN, "a-token")
-    with server(status) as (url, got):
-        build_here(pages, warehouse, f"lineage.url={url}", "link.k=2")
-    kept = events(warehouse)
-    assert [event for _, event in got] == kept[:sent]
-    assert {token for token, _ in got} == {"Bearer a-token"}
-    assert len(kept) == 2 + 2 * len(STEPS)
-    assert len([r for r in caplog.records if "lineage events are sent" in r.message]) == (status != 201)
-    assert "a-token" not in "".join(path.read_text("latin-1") for path in warehouse.rglob("*.json*"))
-
-
-@pytest.mark.parametrize("address", ["http://bob:secret@lineage.example/api", "http://lineage.example/?api_key=secret"])
-def test_an_address_of_lineage_that_tells_a_secret_is_refused(address: str) -> None:
-    with pytest.raises(SettingsError, match="QUERN_LINEAGE_TOKEN"):
-        load_settings(overrides=[f"lineage.url={address}"])
-
-
-def test_log_lines_are_json_objects_where_that_is_set(warehouse: Path, pages: Path, quern_here: Quern) -> None:
-    done = quern_here("build", pages, "-w", warehouse, "--set", "log.format=json", "--set", "link.k=2")
-    lines = [json.loads(line) for line in done.stderr.splitlines()]
-    fields = next(line["fields"] for line in lines if line["fields"].get("job") == "clean")
-    assert (fields["in"], fields["reused"], fields["engine"]) == (2, "all", "none")
-    log = max((warehouse / "logs").glob("2*.log"))
-    assert [line["message"] for line in read_jsonl(log)] == [line["message"] for line in lines]
-
-
 def build_record(**more: Any) -> Build:
     row = {"build_id": "20240101T060000000", "status": "published", "source": "pages", "seconds": 2.0}
     at = {"started_at": "2024-01-01T06:00:00Z", "ended_at": "2024-01-01T06:00:02Z"}
     return Build.model_validate({**row, **at, **more})
-
-
-def test_metrics_escape_what_a_label_cannot_hold() -> None:
-    build = build_record(rejects={'ingest: a "b"\\\n': 3})
-    lines = metrics_text(build, build, 'a"b').splitlines()
-    assert 'quern_rejected_rows{warehouse="a\\"b",job="ingest",reason="a \\"b\\"\\\\\\n"} 3' in lines
-    assert all(re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+\{(\w+="([^"\\]|\\.)*",?)+\} [\d.e+]+', line) for line in lines)
 
 
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202e\x1b[2J"])
@@ -328,9 +226,9 @@ def test_files_that_cannot_be_written_stop_no_build(
     for name in ("history", "lineage"):
         shutil.rmtree(warehouse / name)
         (warehouse / name).write_text("a file")
-    build_here(pages, warehouse, f"metrics.file={warehouse / 'history' / 'quern.prom'}", "link.k=2")
+    build_here(pages, warehouse, "link.k=2")
     said = " ".join(record.message for record in caplog.records)
-    for words in ("is not in the table builds", "lineage events are not written", "metrics are not written"):
+    for words in ("is not in the table builds", "lineage events are not written"):
         assert said.count(words) == 1
 
 

@@ -14,7 +14,6 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.checksums import read_sealed, write_sealed
 from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
@@ -67,21 +66,6 @@ def test_a_file_whose_name_is_no_text_is_read_and_named_with_escapes(warehouse: 
     assert held(page_store(warehouse), "source_file") == [(f"{tmp_path}/in/b\\xff\\xfe.html",)]
 
 
-def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path: Path) -> None:
-    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n")
-    report = add(warehouse, tmp_path / "a.csv")
-    assert (report.first_reject, report.rejects, report.warnings) == ("", 0, 1)
-    assert "a.csv:2: bad_date" in report.first_warning
-    assert "rejected=0 warned=1 " in report.line()
-    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n2,Tea at five.,soon\n")
-    mapped = load_settings(None, ["engine.engine=local", 'ingest.map=["title=Betreff"]'])
-    report = add_pages(warehouse, [tmp_path / "a.csv"], mapped)
-    assert report.reasons == {"bad_date": 2, "missing_column": 1}
-    assert 'no column "Betreff", which --map names as title' in report.first_warning
-    put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
-    assert 'its columns are "id", "body": name what holds it' in add(warehouse, tmp_path).first_reject
-
-
 def test_what_happens_most_is_told_and_a_dry_run_counts_what_a_build_would_make(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -98,14 +82,6 @@ def test_what_happens_most_is_told_and_a_dry_run_counts_what_a_build_would_make(
     assert summary(page_store(warehouse), Wanted(reason="bad_date")) == [
         {"job": "ingest", "reason": "bad_date", "count": 1, "share": 1 / 6, "warning": True}
     ]
-
-
-def test_a_build_of_files_that_give_no_page_says_at_once_why(tmp_path: Path, quern_here: Quern) -> None:
-    table = put(tmp_path / "a.csv", b"id;body\n1;Tea at four.\n")
-    refused = quern_here("build", table, "-w", tmp_path / "warehouse", "--engine", "local")
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "no page could be read from" in refused.stderr
-    assert "like --map text=NAME,doc_id=NAME" in refused.stderr
 
 
 def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows(
@@ -251,17 +227,6 @@ def test_what_is_missing_from_a_folder_is_told_and_removed_when_it_is_synced(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_page_store_of_an_earlier_version_is_read(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
-    add(warehouse, put(tmp_path / "a.md", b"# Berth"))
-    store = page_store(warehouse)
-    for path in store.manifests:
-        manifest = read_sealed(path)
-        parts = {name: {k: of[k] for k in ("files", "dropped")} for name, of in manifest["parts"].items()}
-        write_sealed(path, {"format": manifest["format"], "parts": parts})
-    assert set(read(warehouse, run)) == {"file:///a.md"}
-    assert add(warehouse, tmp_path / "a.md").reused == 1
-
-
 def test_an_archive_keeps_its_place_and_one_in_the_warehouse_a_name_that_moves_with_it(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -388,16 +353,6 @@ def test_objects_of_a_bucket_are_read_by_pattern_split_and_remembered(
     for address in ("s3://crawl/none/*.warc", "s3://no-such-bucket/a.warc"):
         with pytest.raises(IngestError, match="s3://"):
             add(warehouse, address)
-
-
-def test_a_build_without_pages_takes_the_store(warehouse: Warehouse, tmp_path: Path, quern_here: Quern) -> None:
-    texts = [f"Berth {n} is closed from noon, {n} ships wait outside." for n in range(3)]
-    lines = [json.dumps({"doc_id": str(n), "text": text}) for n, text in enumerate(texts)]
-    put(tmp_path / "d.jsonl", "\n".join(lines).encode())
-    add(warehouse, tmp_path / "d.jsonl")
-    built = quern_here("build", "-w", warehouse.root, "--engine", "local", "--json")
-    assert built.returncode == 0, built.stderr
-    assert json.loads(built.stdout)["tables"]["documents"]["rows"] == 3
 
 
 def test_a_build_reads_a_bucket_as_it_reads_a_folder(bucket: Any, tmp_path: Path, run: Run, quern_here: Quern) -> None:

@@ -1,4 +1,4 @@
-"""A table takes three things: its declaration, the job that makes it, a line in the build."""
+"""A table takes its declaration, the job that makes it and a line in the build; a recipe takes one file."""
 
 from __future__ import annotations
 
@@ -69,19 +69,38 @@ class Headline(Job):
         return Outcome(rows, np.arange(batch.num_rows))
 '''
 
+RECIPE = '''
+"""Chunks in the order of their keys."""
+
+import numpy as np
+
+from quern.indexes.lexical import in_order
+from quern.pipelines.retrieve.batch import Recipe
+from quern.pipelines.retrieve.ranking import Ranking
+
+
+def rank_toy(batch):
+    chunk = np.arange(3)
+    return Ranking(in_order(np.repeat(np.arange(len(batch)), 3), np.tile(chunk, len(batch)), np.zeros(3 * len(batch))))
+
+
+RECIPES = (Recipe("toy", "A toy, of no paper.", rank_toy),)
+'''
+
 LINE = '    Step("headline", Headline, needs=(), reads=("documents",), makes=("headlines",)),\n'
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as it is, and the three things."""
+    """The package with a new table and a new recipe."""
     folder = tmp_path_factory.mktemp("house")
     package = folder / "quern"
-    for room in ("schemas", "indexes", "jobs", "pipelines"):
-        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("schemas", "indexes", "jobs", "pipelines"):
+        shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").write_text((ROOT / "__init__.py").read_text())
     (package / "schemas" / "tables" / "headlines.py").write_text(DECLARATION)
     (package / "jobs" / "documents" / "headlines.py").write_text(JOB)
+    (package / "pipelines" / "retrieve" / "recipes" / "toy.py").write_text(RECIPE)
     build = package / "pipelines" / "build" / "steps.py"
     head, steps, rest = build.read_text().partition("STEPS: Final = (\n")
     listed, end, rest = rest.partition("\n)\n")
@@ -101,7 +120,9 @@ def warehouse(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_table_is_planned_built_audited_published_and_shown(house: Path, warehouse: Path, quern: Quern) -> None:
+def test_a_table_and_a_recipe_are_planned_built_audited_published_shown_and_asked(
+    house: Path, warehouse: Path, quern: Quern
+) -> None:
     def ask(*words: object) -> dict[str, Any]:
         asked = quern(*words, "-w", warehouse, "--json", cwd=house, PYTHONPATH=str(house))
         assert asked.returncode == 0, asked.stderr
@@ -120,6 +141,8 @@ def test_a_table_is_planned_built_audited_published_and_shown(house: Path, wareh
     row = pq.read_table(warehouse / manifest["tables"]["headlines"]["file"]).to_pylist()[0]
     shown = ask("show", "headline", row["doc_id"])
     assert shown["row"] == row
+    answer = ask("ask", "--recipe", "toy", "Who repaired the bridge?")
+    assert (answer["recipe"], len(answer["hits"])) == ("toy", 3)
 
 
 def test_a_table_is_listed_in_the_reference(house: Path, tmp_path: Path) -> None:

@@ -14,10 +14,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.served.writer import ServedWriter
 from quern.indexes.stages import Stage
 from quern.pipelines.build.whole import build
-from quern.pipelines.query import answer_questions
-from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 from quern.schemas.tables import CHUNKS
 
@@ -65,15 +62,6 @@ def test_relative_days_are_days_of_the_page(searcher: Searcher) -> None:
     events = _rows(searcher, "events", ["doc_id", "timex"])
     found = {str(title[row["doc_id"]]).replace("Harbour", "page"): row["timex"] for row in events}
     assert {key: str(day)[:10] for key, day in found.items()} == DAYS
-
-
-def test_hits_have_the_time_of_the_page(searcher: Searcher) -> None:
-    (bridge,) = find_recipes("bridge")
-    question = Question(query_id="q", question="When was the Tollen bridge closed?")
-    (answer,) = answer_questions(searcher, [question], bridge)
-    hit = next(hit for hit in answer.hits if hit.doc_id == "west")
-    assert hit.published_at is not None
-    assert hit.published_at.isoformat() == "2024-05-03T23:30:00-07:00"
 
 
 def test_a_table_that_was_written_without_a_column_has_nulls_in_it(tmp_path: Path) -> None:

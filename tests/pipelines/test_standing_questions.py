@@ -114,18 +114,6 @@ def test_only_what_has_other_evidence_is_reasoned_about_again(
     assert all(0 < n < computed[0] for n in (computed[1], computed[3]))
 
 
-def test_what_is_remembered_is_neither_judged_nor_cited_again(
-    place: Nights, nights: list[tuple[list[Answer], list[Answer], int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError("this was known")
-
-    searcher = Searcher(place.warehouse.snapshot(), SETTINGS)
-    for step in ("judged", "citing_inputs", "aligned", "timeline"):
-        monkeypatch.setattr(f"quern.pipelines.answers.concluding.{step}", never)
-    assert place.answered(searcher, place.folder / "memo") == nights[-1][0]
-
-
 def test_a_snapshot_of_a_night_before_answers_what_was_known_then(
     place: Nights, nights: list[tuple[list[Answer], list[Answer], int]]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.indexes.served.search_server import SearchServer, SearchServerError
 from quern.pipelines import export as exporting
-from quern.pipelines.export import Exported, export, rollback
+from quern.pipelines.export import Exported, export
 from quern.schemas.tables import CHUNKS, DOCUMENTS
 from tests.conftest import Quern
 from tests.proxies import Answer, Proxy, as_json
@@ -47,8 +47,8 @@ def warehouse(tmp_path: Path) -> Warehouse:
     return made
 
 
-def exported(warehouse: Warehouse, server: SearchServer, **options: Any) -> Exported:
-    return export(warehouse, warehouse.snapshot(), "chunks", server, ALIAS, **options)
+def exported(warehouse: Warehouse, server: SearchServer) -> Exported:
+    return export(warehouse, warehouse.snapshot(), "chunks", server, ALIAS)
 
 
 def held(server: SearchServer) -> dict[str, dict[str, Any]]:
@@ -83,9 +83,9 @@ def test_of_a_later_snapshot_only_what_changed_is_sent_to_a_copy(
     rows = held(server)
     assert len(rows) == 200
     assert (rows["d7-0"]["text"], rows["new-0"]["text"], "d9-0" in rows) == ("Electric now.", "A buoy.", False)
-    assert rollback(server, ALIAS).index == first.index
-    assert held(server)["d7-0"]["text"] == TEXTS["d7"]
     proxy.asked.clear()
+    assert export(warehouse, warehouse.snapshot("1"), "chunks", server, ALIAS).index == first.index
+    assert held(server)["d7-0"]["text"] == TEXTS["d7"], "back to the snapshot before"
     assert exported(warehouse, server).index == done.index, "and forward again"
     assert proxy.documents() == 0
 
@@ -97,16 +97,12 @@ def test_a_change_of_a_document_that_its_chunks_tell_is_sent(warehouse: Warehous
     assert held(server)["d7-0"]["site"] == "b.example"
 
 
-def test_earlier_indexes_are_kept_as_many_as_asked_for(warehouse: Warehouse, server: SearchServer) -> None:
+def test_the_index_before_is_kept_and_those_before_it_are_deleted(warehouse: Warehouse, server: SearchServer) -> None:
     names = [exported(warehouse, server).index]
     for build_id in ("2", "3"):
         publish(warehouse, build_id, {**TEXTS, "d1": build_id})
         names.append(exported(warehouse, server).index)
     assert sorted(server.indexes(ALIAS)) == names[1:]
-    publish(warehouse, "4", TEXTS)
-    exported(warehouse, server, keep=0)
-    with pytest.raises(SearchServerError, match="there is no index before that which quern-tests leads to"):
-        rollback(server, ALIAS)
 
 
 def test_an_interrupted_export_goes_on_and_until_then_the_alias_stays(
@@ -208,4 +204,3 @@ def test_the_command_says_what_it_did(warehouse: Warehouse, server: SearchServer
     assert json.loads(quern_here(*asked, "--json").stdout)["sent"] == 0
     assert "there is no exportable table 'edges'" in quern_here(*asked, "--table", "edges").stderr
     assert quern_here(*asked, "--table", "documents").returncode == 0
-    assert quern_here(*asked, "--rollback").returncode == 0

@@ -15,7 +15,7 @@ from quern.indexes.lexical import Scored
 from quern.indexes.served.search_server import SearchServer
 from quern.pipelines.export import export
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.recipes.elasticsearch import searched
+from quern.pipelines.retrieve.search_server import searched
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import STOP_WORDS
 from tests.beside import CORPUS

@@ -12,7 +12,7 @@ from quern.indexes.served.search_server import SearchServer, SearchServerError
 from quern.pipelines.export import export
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import RECIPES
-from quern.pipelines.retrieve.recipes.elasticsearch import searched
+from quern.pipelines.retrieve.search_server import Part, searched
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings.reading import SettingsError, load_settings
 from tests.proxies import Proxy, as_json
@@ -63,27 +63,13 @@ def test_the_server_finds_the_nearest_vectors_and_tells_their_cosines(served: Se
     )
 
 
-def test_the_fusion_is_that_of_the_server(served: Served) -> None:
-    if served.server.kind != "elasticsearch":
-        pytest.skip("OpenSearch has a fusion of its own form")
-    batch = Batch(served.searcher, QUESTIONS[:1])
-    fused = RECIPES["elasticsearch"].rank(batch).chunks
-    words = {"standard": {"query": {"match": {"terms": batch.terms[0]}}}}
-    near = {"knn": {"field": "vector", "query_vector": batch.vectors[0].tolist(), "k": 200, "num_candidates": 400}}
-    body = {"retriever": {"rrf": {"retrievers": [words, near], "rank_window_size": 200}}, "size": 10, "_source": False}
-    hits = served.server.call("POST", f"/{ALIAS}/_search", body)["hits"]["hits"]
-    # Of equal scores within a part the server may rank another first.
-    assert np.allclose(fused.score[:10], [hit["_score"] for hit in hits], atol=5e-4)
-    assert batch.graph.members.chunks[fused.chunk[0]].as_py() in {hit["_id"] for hit in hits[:2]}
-
-
-@pytest.mark.parametrize("recipe", ["elasticsearch-bm25", "elasticsearch-knn", "elasticsearch"])
-def test_the_server_finds_nothing_that_a_question_filters_out(recipe: str, served: Served) -> None:
-    if not served.nearest and recipe != "elasticsearch-bm25":
+@pytest.mark.parametrize("part", ["bm25", "knn"])
+def test_the_server_finds_nothing_that_a_question_filters_out(part: Part, served: Served) -> None:
+    if not served.nearest and part == "knn":
         pytest.skip("this server searches no vectors")
     where = [["published_at>=2024-03"], ["published_at<2024-03"], ["site=none"]]
     batch = Batch(served.searcher, ["Do thyme strips work?"] * 3, where)
-    found = RECIPES[recipe].rank(batch).chunks
+    (found,) = searched(batch, (part,))
     assert batch.allows(found.question, found.chunk).all()
     assert top(found, 0)
     assert top(found, 1)

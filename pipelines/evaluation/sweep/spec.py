@@ -24,7 +24,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator, mo
 from pydantic_core import ErrorDetails
 
 from quern.pipelines.evaluation.answers import PER_QUESTION
-from quern.pipelines.retrieve.recipes import OWN, RECIPES
+from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, changes_results
 from quern.schemas.settings.reading import SettingsError, load_settings
@@ -82,7 +82,7 @@ class Grid(Group):
     @field_validator("recipes", mode="before")
     @classmethod
     def _all(cls, recipes: Any) -> Any:
-        return OWN if recipes == "all" else recipes
+        return tuple(RECIPES) if recipes == "all" else recipes
 
     def choices(self) -> Iterator[Choice]:
         """Its points, recipe by recipe within each combination of values."""

@@ -28,8 +28,6 @@ def _discovered() -> dict[str, Recipe]:
 
 
 RECIPES: Final = _discovered()
-OWN: Final = tuple(name for name, recipe in RECIPES.items() if not recipe.by_server)
-"""Names of those that need nothing but the snapshot."""
 DEFAULT: Final = "bridge"
 
 

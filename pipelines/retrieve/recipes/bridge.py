@@ -35,9 +35,7 @@ def rank_bridge(batch: Batch) -> Ranking:
         bridges = crossed(scored, batch.vectors, batch.graph, edges)
         bridges = bridges.some(batch.allows(bridges.question, batch.graph.nodes.owner[bridges.target]))
         scored = lifted(scored, bridges, weight, len(batch), batch.graph)
-        reached = with_edges(
-            reached, bridges.question, bridges.source, bridges.target, batch.vectors, batch.graph.nodes.vectors
-        )
+        reached = with_edges(reached, bridges, batch.vectors, batch.graph.nodes.vectors)
     return Ranking(surfaced(batch, with_shared_names(batch, scored)), reached)
 
 
@@ -124,22 +122,11 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
     return in_order(question, chunk, score.astype(np.float32))
 
 
-def with_edges(
-    reached: Reached, question: Positions, source: Positions, target: Positions, questions: Floats, nodes: Floats
-) -> Reached:
-    """`reached`, and where they are not among them the nodes at both ends of edges: hop 0, and hop 1.
-
-    Args:
-        reached: What was reached before.
-        question: Question that each edge was followed for.
-        source: Node that it leaves from.
-        target: Node that it leads to.
-        questions: Vectors of the questions.
-        nodes: Vectors of the nodes.
-    """
-    asked = np.concatenate([reached.question, question, question])
-    node = np.concatenate([reached.node, source, target])
-    hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(question))])
+def with_edges(reached: Reached, followed: Crossed, questions: Floats, nodes: Floats) -> Reached:
+    """`reached`, and where they are not among them the nodes at both ends of bridges: hop 0, and hop 1."""
+    asked = np.concatenate([reached.question, followed.question, followed.question])
+    node = np.concatenate([reached.node, followed.source, followed.target])
+    hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(followed.question))])
     order = np.lexsort((np.arange(len(node)), node, asked))
     asked, node, hop = asked[order], node[order], hop[order]
     first = np.ones(len(node), dtype=np.bool_)

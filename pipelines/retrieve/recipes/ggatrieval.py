@@ -9,7 +9,7 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -74,15 +74,6 @@ class _Seeking:
     rounds: list[SearchRound] = field(default_factory=list)  # What was done.
     stop: str | None = None  # Why there are no more rounds; None as long as there are.
     missing: list[int] = field(default_factory=list)  # Numbers of the constituents that nothing kept matches.
-
-
-@dataclass(frozen=True)
-class _Query:
-    """A further query of a question; `chunk` is the one whose own words it is, None where a model wrote it."""
-
-    question: int
-    text: str
-    chunk: int | None
 
 
 class _Rounds:
@@ -180,11 +171,12 @@ class _Rounds:
         outputs = self._batch.reasoner.run(compensate_task(self._settings), inputs)
         asked = {(s.question, text) for s in going for r in s.rounds for text in r.queries}
         asked |= {(s.question, self._parsed[s.question].question) for s in going}
-        queries: dict[tuple[int, str], _Query] = {}
+        # Each query with the chunk whose own words it is, -1 where a model wrote it.
+        queries: dict[tuple[int, str], int] = {}
         for (q, c), done in zip(lacking, outputs, strict=True):
             if (key := (q, done.output.query)) not in asked:
-                queries.setdefault(key, _Query(*key, c if done.by == "rules" else None))
-        found = self._found([*queries.values()])
+                queries.setdefault(key, c if done.by == "rules" else -1)
+        found = self._found(queries)
         for s in going:
             mine = [n for n, (q, _) in enumerate(queries) if q == s.question]
             new = [c for c in dict.fromkeys(c for n in mine for c in found[n]) if c not in s.seen]
@@ -193,20 +185,20 @@ class _Rounds:
             if not new:
                 s.stop = "same_candidates" if mine else "no_queries"
 
-    def _found(self, queries: Sequence[_Query]) -> list[list[int]]:
+    def _found(self, queries: Mapping[tuple[int, str], int]) -> list[list[int]]:
         """The chunks that each query finds, best first, all searched together."""
         if not queries:
             return []
         texts: list[list[str]] = [[] for _ in range(len(self._batch))]
-        for query in queries:  # They come question by question.
-            texts[query.question].append(query.text)
+        for question, text in queries:  # They come question by question.
+            texts[question].append(text)
         asked = Clauses(self._batch, texts)
         # A chunk's own words need no embedding, some 20 ms: the query's vector is the mean of the chunk's and the
         # question's (Rocchio 1971). What a model wrote is embedded.
-        own = np.array([-1 if q.chunk is None else q.chunk for q in queries])
+        own = np.array([*queries.values()])
         vectors = self._batch.vectors[asked.question] + self._batch.graph.chunks.vectors[own]
         if len(written := np.flatnonzero(own < 0)):
-            forms = [self._batch.searcher.form(queries[n].text) for n in written.tolist()]
+            forms = [self._batch.searcher.form(asked.questions[n]) for n in written.tolist()]
             vectors[written] = self._batch.searcher.question_embedder.encode(forms)
         length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         asked.__dict__["vectors"] = np.asarray(vectors / length, dtype=np.float32)

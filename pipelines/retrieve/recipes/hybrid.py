@@ -11,9 +11,9 @@ from quern.indexes.lexical import Scored
 from quern.jobs.reasoning.questions.expand import ExpandInput, expanded
 from quern.pipelines.retrieve.batch import Batch, Clauses, Recipe
 from quern.pipelines.retrieve.names import surfaced
-from quern.pipelines.retrieve.ranking import Part, Ranking, added, grouped, shares, weighted
-from quern.pipelines.retrieve.recipes.elasticsearch import searched
+from quern.pipelines.retrieve.ranking import Part, Ranking, grouped, shares, weighted
 from quern.pipelines.retrieve.recipes.node_texts import pair_texts
+from quern.pipelines.retrieve.search_server import searched
 
 
 def rank_hybrid(batch: Batch) -> Ranking:
@@ -49,7 +49,7 @@ def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scor
     found = weighted_parts(asked)
     chunks = len(batch.graph.chunks.keys)
     best = grouped(asked.question[found.question], found.chunk, found.score, chunks, "max")
-    return added([(ranked, 1.0), (best, weight)], len(batch), chunks)
+    return weighted([(ranked, 1.0), (best, weight)], len(batch), chunks)
 
 
 def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:

@@ -18,7 +18,7 @@ from quern.indexes.keys import positions_among
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.retrieve.batch import Batch, Recipe
-from quern.pipelines.retrieve.ranking import Ranking, Reached, chunk_scores
+from quern.pipelines.retrieve.ranking import Ranking, grouped
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.sentences import sentences
 
@@ -39,8 +39,8 @@ def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
     found = batch.nearest_of(Keyed(pa.nulls(len(vectors)), vectors, owner), max(1, min(settings.n, len(vectors))))
     question, rank = np.nonzero(found.positions >= 0)
     node = found.positions[question, rank]
-    reached = Reached(question, node, np.zeros(len(node), np.int32), found.similarities[question, rank])
-    return Ranking(chunk_scores(reached, owner, len(batch.graph.chunks.keys), settings.score))
+    chunks = len(batch.graph.chunks.keys)
+    return Ranking(grouped(question, owner[node], found.similarities[question, rank], chunks, settings.score))
 
 
 def pair_texts(searcher: Searcher, column: str) -> list[str]:

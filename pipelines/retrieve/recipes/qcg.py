@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from quern.pipelines.retrieve.batch import Batch, Recipe
-from quern.pipelines.retrieve.ranking import Ranking, chunk_scores
+from quern.pipelines.retrieve.ranking import Ranking, grouped
 
 _PAPER: Final = "QCG-RAG, arXiv 2509.21237, section 3.4"
 
@@ -17,9 +17,9 @@ def rank_qcg(batch: Batch, hops: int | None = None, score: str | None = None) ->
     Ties beyond `n` go to the lower key; edges are followed in their own direction.
     """
     reached = batch.reached if hops is None else batch.widened(hops)
-    graph = batch.graph
+    owner, chunks = batch.graph.nodes.owner[reached.node], len(batch.graph.chunks.keys)
     chosen = score or batch.settings.graph.score
-    return Ranking(chunk_scores(reached, graph.nodes.owner, len(graph.chunks.keys), chosen), reached)
+    return Ranking(grouped(reached.question, owner, reached.similarity, chunks, chosen), reached)
 
 
 RECIPES: Final = (

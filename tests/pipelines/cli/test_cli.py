@@ -147,7 +147,6 @@ def test_a_wrong_name_is_answered_with_the_one_that_was_meant(
         (["ingest", "{corpus}"], {"rejects": {"empty": 1}}),
         (["crawl", "{tmp}/seeds.txt", "--set", "crawl.contact=a@b.example"], {"seeds": 2, "goes_on": None}),
         (["build", "{corpus}"], {"parent": None}),
-        (["stage", "ingest", "--build", "20261122T0600", "--source", "{corpus}"], {"outlook": "begin"}),
     ],
 )
 def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(

@@ -13,7 +13,7 @@ from quern.indexes.lexical import LexicalIndex, Scored, in_order
 from quern.jobs.text.search_form import SearchForm
 from quern.pipelines.retrieve import names as names_module
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.names import left_over, names, surfaced, with_shared_names
+from quern.pipelines.retrieve.names import names, surfaced, with_shared_names
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.settings.reading import load_settings
@@ -85,19 +85,6 @@ def test_a_name_of_the_question_joins_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert with_shared_names(asked("Which film did Raoul Walsh direct?"), found).chunk.tolist() == [0, 3]
     monkeypatch.setattr(names_module, "_MOST_DOCUMENTS", 2)
     assert with_shared_names(asked("Whose film is Jump for Glory?"), found).chunk.tolist() == [0, 3], "too many have it"
-
-
-def test_without_full_text_or_weight_no_names_are_followed() -> None:
-    found, question = scores((0, 0.9), (3, 0.6)), "Who is the wife of the director of Jump for Glory?"
-    for override in ("retrieve.weight_names=0", "retrieve.sources=[graph, vectors]"):
-        assert with_shared_names(asked(question, TEXTS, (), override), found) is found
-
-
-def test_what_is_left_over_is_the_share_of_words_that_the_first_text_lacks() -> None:
-    batch = asked("wife of Raoul Walsh")
-    pairs = np.array([[0, 1], [0, 3], [1, 0]])
-    held = left_over(batch, np.zeros(3, np.int64), pairs[:, 0], pairs[:, 1])
-    assert held.tolist() == pytest.approx([1.0, 0.0, 0.0])
 
 
 def test_the_only_document_with_a_name_of_the_question_comes_among_the_best() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.overview import choose
@@ -111,21 +109,3 @@ def test_a_model_notes_points_of_each_community_and_answers_from_the_notes(searc
     notes = prompts[-1]
     for citation in answer.citations:
         assert " ".join(citation.quote.split())[:60] in " ".join(notes.split())
-
-
-def test_what_a_model_does_not_carry_out_is_as_by_rule(searcher: Searcher) -> None:
-    with Endpoint(lambda *_: Said("no idea")).running() as endpoint:
-        generator = GeneratorSettings(
-            kind="openai", model=MODEL, url=endpoint.url, retries=0, tasks=("note", "overview")
-        )
-        by_model = Searcher(searcher.snapshot, searcher.settings.model_copy(update={"generator": generator}))
-        (answer,) = asked(by_model, "Summarise what is said of the Tollen Bridge.")
-    assert answer.by == "rules"
-    assert answer.found
-
-
-def test_the_themes_are_shown_under_their_titles(mini_web: Path, quern_here: Any) -> None:
-    printed = quern_here("ask", "-w", mini_web, "--recipe", "global", "What are the main themes?").stdout.splitlines()
-    stage = Warehouse.open(mini_web).snapshot().stage("communities")
-    titles = {title for batch in stage.batches(["title"]) for title in batch.column(0).to_pylist()}
-    assert sum(line in titles for line in printed) == 6

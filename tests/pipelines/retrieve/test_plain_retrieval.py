@@ -17,7 +17,7 @@ from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes.qcg import rank_qcg
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
-from tests.benchmarks.retrieval import PlainGraph, benchmark_retrieval
+from tests.benchmarks.retrieval import PlainGraph
 
 _AXES = 5
 
@@ -68,12 +68,6 @@ def test_a_batch_is_ranked_as_its_questions_one_by_one(
         expected = dict(plain.hits(vector, chosen.graph, 5))
         assert found == pytest.approx(expected, abs=1e-6)
         assert list(found) == list(expected)
-
-
-def test_the_benchmark_checks_that_both_find_the_same() -> None:
-    figures = benchmark_retrieval(nodes=200, repeats=1)
-    assert figures["questions"] == 637
-    assert figures["ratio"] > 1, figures
 
 
 def test_under_conditions_nothing_is_found_where_there_are_no_nodes() -> None:

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from scipy import sparse
 
-from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.ranking import added, shares, weighted
-from quern.pipelines.retrieve.recipes import OWN, RECIPES, RecipeError, find_recipes
-from quern.pipelines.retrieve.recipes.qcg import rank_qcg
+from quern.pipelines.retrieve.ranking import shares, weighted
+from quern.pipelines.retrieve.recipes import RECIPES, RecipeError, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings.reading import load_settings
 
 
 def scored(rows: list[tuple[int, int, float]]) -> Scored:
@@ -20,65 +15,11 @@ def scored(rows: list[tuple[int, int, float]]) -> Scored:
     return in_order(np.array(question), np.array(chunk), np.array(score, dtype=np.float32))
 
 
-def by_question(found: Scored) -> dict[int, list[int]]:
-    ranked: dict[int, list[int]] = {}
-    for q, c in zip(found.question.tolist(), found.chunk.tolist(), strict=True):
-        ranked.setdefault(q, []).append(c)
-    return ranked
-
-
-class SmallGraph(QueryGraph):
-    """A graph that was drawn by hand: 3 chunks, 6 nodes, vectors in a plane."""
-
-    def __init__(self, angles: list[float], owner: list[int], edges: list[tuple[int, int]]) -> None:
-        vectors = np.array([[np.cos(a), np.sin(a)] for a in np.radians(angles)], dtype=np.float32)
-        source, target = zip(*edges, strict=True)
-        size = len(angles)
-        self.__dict__["nodes"] = Keyed(pa.array([f"n{i}" for i in range(size)]), vectors, np.array(owner))
-        self.__dict__["chunks"] = Keyed(pa.array(["c0", "c1", "c2"]), np.eye(3, 2, dtype=np.float32), np.arange(3))
-        self.__dict__["edges"] = sparse.csr_array((np.ones(len(edges)), (source, target)), shape=(size, size))
-
-
-GRAPH = SmallGraph([0, 10, 50, 55, 90, 120], [0, 0, 1, 1, 2, 2], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 4)])
-EAST = np.array([[1.0, 0.0]], dtype=np.float32)
-
-
-def hops(*overrides: str) -> dict[int, int]:
-    """The hop at which a question that points east reaches each node."""
-    searcher = Searcher.__new__(Searcher)
-    searcher.graph, searcher.settings = GRAPH, load_settings(None, list(overrides))
-    reached = rank_qcg(Batch(searcher, [""]).with_vectors(EAST)).reached
-    assert reached is not None
-    return dict(zip(reached.node.tolist(), reached.hop.tolist(), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("n", "most", "reached"),
-    [
-        (1, 0, {0: 0}),
-        (1, 1, {0: 0, 1: 1}),
-        (1, 2, {0: 0, 1: 1, 2: 2}),
-        (1, 3, {0: 0, 1: 1, 2: 2, 3: 3}),
-        (2, 2, {0: 0, 1: 0, 2: 1, 3: 2}),
-    ],
-)
-def test_nodes_are_widened_along_edges_and_keep_the_first_hop_that_reached_them(
-    n: int, most: int, reached: dict[int, int]
-) -> None:
-    assert hops(f"graph.n={n}", f"graph.hops={most}") == reached
-
-
-def test_a_sum_ranks_first_what_both_parts_rank_high() -> None:
-    one = scored([(0, 0, 0.9), (0, 1, 0.8), (0, 2, 0.1)])
-    other = scored([(0, 1, 30.0), (0, 2, 5.0), (0, 3, 1.0)])
-    assert by_question(added([(one, 1.0), (other, 1.0)], 1, 4))[0][0] == 1
-
-
 def test_a_part_with_weight_zero_changes_nothing_and_a_sum_of_nothing_is_nothing() -> None:
     one, other = scored([(0, 0, 0.9), (0, 1, 0.8)]), scored([(0, 3, 9.0)])
-    assert by_question(added([(one, 1.0), (other, 0.0)], 1, 4)) == {0: [0, 1]}
+    assert weighted([(one, 1.0), (other, 0.0)], 1, 4).chunk.tolist() == [0, 1]
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    assert len(added([(empty, 1.0)], 3, 4).chunk) == 0
+    assert len(weighted([(empty, 1.0)], 3, 4).chunk) == 0
 
 
 def test_weights_add_chunk_and_document_and_what_was_not_found_gets_the_least() -> None:
@@ -99,7 +40,7 @@ def test_shares_are_of_the_best_of_each_question() -> None:
 @pytest.mark.long
 def test_every_recipe_ranks_the_mini_web_and_most_find_what_is_asked(searcher: Searcher) -> None:
     batch = Batch(searcher, ["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
-    for recipe in (RECIPES[name] for name in OWN):
+    for recipe in RECIPES.values():
         ranking = recipe.rank(batch)
         found = ranking.chunks
         assert set(found.question.tolist()) <= {0, 1, 2}, recipe.name

@@ -39,11 +39,6 @@ def test_of_chunks_that_are_alike_the_better_stays(seed: int, above: float, dept
         assert found.chunk[found.question == question].tolist() == kept + ranked[depth:]
 
 
-def test_without_a_threshold_all_chunks_stay() -> None:
-    scored = in_order(np.zeros(3, np.int64), np.arange(3), np.ones(3, np.float32))
-    assert deduplicated(scored, np.ones((3, 1), np.float32), 1, 3, 1.0) is scored
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_cross_encoder(tmp_path_factory.mktemp("cross") / "model")

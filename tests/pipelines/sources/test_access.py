@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quern.jobs.crawl.probe import visit
 from quern.pipelines.sources.pool import SourcePool
-from quern.pipelines.sources.validate import Access, asked_homes
+from quern.pipelines.sources.validate import asked_homes, reached
 from quern.schemas.settings import CrawlSettings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 
@@ -42,9 +42,9 @@ def test_what_a_home_page_answers_decides_whether_a_source_can_be_reached() -> N
     homes = {host: f"http://{host}/" for host in HOSTS}
     found = asked_homes({**homes, "private": "http://10.0.0.1/"}, settings)
     site.close()
-    assert {host for host, reached in found.items() if not reached.why_not} == {"good.example", "home.example"}
+    assert {host for host, seen in found.items() if not seen.why_not} == {"good.example", "home.example"}
     assert "The Good Paper" in found["good.example"].stated
-    why = {host: reached.why_not.partition(":")[0] for host, reached in found.items()}
+    why = {host: seen.why_not.partition(":")[0] for host, seen in found.items()}
     assert why["everything.example"] == "answers_everything"
     assert why["closed.example"] == "robots_denied"
     assert why["gone.example"] == "http_status"
@@ -61,6 +61,7 @@ def test_what_is_named_opens_no_port_and_breaks_no_list_of_seeds() -> None:
 
 def test_without_leave_to_ask_a_source_is_what_the_index_has() -> None:
     pool = SourcePool({"tides.example": {"site": "tides.example"}}, ["tides.example"], None)  # type: ignore[arg-type]
-    found = Access(pool).reached({"tides.example": "https://tides.example/", "new.example": "https://new.example/"})
+    homes = {"tides.example": "https://tides.example/", "new.example": "https://new.example/"}
+    found = reached(pool, homes, None)
     assert not found["tides.example"].why_not
     assert "sourcing.online" in found["new.example"].why_not

@@ -11,7 +11,7 @@ import yaml
 from quern.pipelines.answers.questions import QuestionError
 from quern.pipelines.evaluation.sweep.plan import Plan, plan_sweep
 from quern.pipelines.evaluation.sweep.spec import SweepError, read_sweep
-from quern.pipelines.retrieve.recipes import OWN
+from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.settings.reading import SettingsError
 from tests.conftest import ROOT
 
@@ -78,9 +78,9 @@ def test_a_point_is_another_when_settings_questions_or_metrics_are(folder: Path)
     assert not first & set(plan(folder).points)
 
 
-def test_all_recipes_are_those_that_need_no_server(folder: Path) -> None:
+def test_all_recipes_can_be_named_at_once(folder: Path) -> None:
     made = plan(folder, grids=[{"name": "recipes", "recipes": "all"}])
-    assert {p.choice.recipe for p in made.points.values()} == set(OWN)
+    assert {p.choice.recipe for p in made.points.values()} == set(RECIPES)
 
 
 @pytest.mark.parametrize(

@@ -54,27 +54,6 @@ def test_the_document_named_by_the_best_one_is_lifted_with_all_its_chunks() -> N
     assert lift[0, 0] == pytest.approx(0.9)
 
 
-def test_a_document_that_no_part_found_enters_by_its_bridge() -> None:
-    drawn = graph((0, 2, 1.0))
-    found = scores((0, 0, 0.9), (0, 1, 0.5))
-    lift = as_dict(lifted(found, followed_in(found, 1, drawn), 0.5, 1, drawn))
-    assert lift[0, 2] == pytest.approx(0.0 + 0.5 * 1.0)
-
-
-def test_a_bridge_counts_less_the_further_behind_its_document_is() -> None:
-    found = scores((0, 0, 0.9), (0, 1, 0.85))
-    strong = followed_in(found, 1, graph((0, 2, 1.0)))
-    weak = followed_in(found, 1, graph((1, 2, 1.0)))
-    assert weak.strength[0] == pytest.approx(strong.strength[0] * np.exp(-1.0), rel=1e-3)
-
-
-def test_a_bridge_counts_by_how_near_the_naming_node_is_to_the_question() -> None:
-    drawn = graph((0, 2, 1.0), (1, 3, 1.0))
-    question = np.array([[0.8, 0.4, 0, 0, 0.2**0.5]], dtype=np.float32)
-    found = crossed(scores((0, 0, 0.9), (0, 1, 0.9)), question, drawn, drawn.mentions)
-    assert found.strength.tolist() == pytest.approx([1.0, 0.25])
-
-
 def test_what_is_named_does_not_get_above_what_names_it() -> None:
     drawn = graph((0, 2, 1.0), (0, 3, 0.9))
     found = scores((0, 0, 0.9), (0, 2, 0.8), (0, 3, 0.8), (0, 1, 0.85))
@@ -91,17 +70,11 @@ def test_of_several_bridges_to_a_document_the_strongest_is_kept() -> None:
     ]
 
 
-def test_without_edges_nothing_changes() -> None:
-    found = scores((0, 0, 0.9), (1, 1, 0.5))
-    followed = followed_in(found, 2, graph())
-    assert as_dict(lifted(found, followed, 1.0, 2, graph())) == as_dict(found)
-
-
 def test_the_path_has_both_ends_of_a_bridge_and_keeps_what_was_reached() -> None:
     drawn = graph((0, 3, 0.5))
     followed = followed_in(scores((0, 0, 0.9)), 1, drawn)
     reached = Reached(np.array([0]), np.array([3]), np.array([0], np.int32), np.array([0.5], np.float32))
     questions = np.array([[0.6, 0, 0, 0.8, 0]], np.float32)
-    both = with_edges(reached, followed.question, followed.source, followed.target, questions, drawn.nodes.vectors)
+    both = with_edges(reached, followed, questions, drawn.nodes.vectors)
     assert list(zip(both.node.tolist(), both.hop.tolist(), strict=True)) == [(0, 0), (3, 0)]
     assert both.similarity.tolist() == pytest.approx([0.6, 0.8])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
-
 from quern.indexes.lexical import Scored
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
@@ -55,12 +53,3 @@ def test_no_round_finds_what_the_conditions_leave_out(searcher: Searcher) -> Non
     assert len(ranking.chunks.chunk)
     assert batch.allows(ranking.chunks.question, ranking.chunks.chunk).all()
     assert not len(ranked(searcher, where=("site=nowhere.example",))[1].chunks.chunk)
-
-
-def test_a_chunk_gets_the_score_of_the_place_it_comes_to(searcher: Searcher) -> None:
-    found = triples(ranked(searcher)[1].chunks)
-    base = triples(RECIPES["bridge"].rank(Batch(searcher, QUESTIONS)).chunks)
-    for question in range(len(QUESTIONS)):
-        mine = np.array([s for q, _, s in found if q == question])
-        theirs = np.array([s for q, _, s in base if q == question])
-        assert np.allclose(mine[: len(theirs)], theirs)

@@ -1,4 +1,4 @@
-"""The law of nights: a build has the tables that a build from nothing has, and readers beside it see one snapshot."""
+"""An incremental build has the tables of a full build, and readers beside it see one snapshot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.benchmarks.readers import stress
 from tests.nights.builds import nights
 
 
-def test_every_table_of_a_night_is_that_of_a_full_build(tmp_path: Path) -> None:
+def test_every_table_of_an_incremental_build_is_that_of_a_full_build(tmp_path: Path) -> None:
     # `python -m tests.benchmarks law` does the same for a hundred nights and more.
     overrides = ["doc2query.pairs=4"]
     for night in nights(tmp_path, seed=4, count=3, overrides=overrides):
@@ -19,7 +19,7 @@ def test_every_table_of_a_night_is_that_of_a_full_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_answers_beside_nights_that_prune_and_vacuum_are_each_of_one_snapshot(mini_web: Path, tmp_path: Path) -> None:
+def test_answers_beside_builds_that_prune_and_vacuum_are_each_of_one_snapshot(mini_web: Path, tmp_path: Path) -> None:
     shutil.copytree(mini_web, tmp_path / "warehouse")
     seen = stress(tmp_path / "warehouse", 3, ("anew", "held", "command"))
     assert (seen["mixed"], seen["errors"], seen["snapshots_left"]) == (0, 0, 1)

@@ -1,13 +1,12 @@
-"""Chunks by an Elasticsearch or OpenSearch server that holds what `quern export` sent: BM25, vectors, and both.
+"""Rankings by an Elasticsearch or OpenSearch server that holds what `quern export` sent: BM25, and vectors.
 
-The two rankings are fused here, not by the server: so both kinds of server give the same, under any licence.
+They are fused by recipes, not by the server: so both kinds of server give the same, under any licence.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -16,8 +15,7 @@ import pyarrow as pa
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.served.search_server import SearchServer, SearchServerError
-from quern.pipelines.retrieve.batch import Batch, Recipe
-from quern.pipelines.retrieve.ranking import Ranking, reciprocal_ranks
+from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.tables import CHUNKS
 
@@ -29,12 +27,6 @@ _REQUEST_HITS: Final = 50_000
 _REQUEST_BYTES: Final = 8 << 20
 
 Part = Literal["bm25", "knn"]
-
-
-def rank_by_server(batch: Batch, parts: Sequence[Part]) -> Ranking:
-    """Chunks by the server: by one part as it scores them, by two through reciprocal rank fusion."""
-    found = searched(batch, parts)
-    return Ranking(found[0] if len(found) == 1 else reciprocal_ranks(found, len(batch), len(batch.graph.chunks.keys)))
 
 
 def searched(batch: Batch, parts: Sequence[Part]) -> list[Scored]:
@@ -127,16 +119,3 @@ def _requests(bodies: Sequence[dict[str, Any]], index: str) -> Iterator[bytes]:
         lines, hits = lines + line, hits + body["size"]
     if lines:
         yield lines
-
-
-_BY: Final = "A search server that `quern export` filled:"
-_FUSED: Final = "BM25 and vectors, reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)"
-_RANKINGS: Final[dict[str, tuple[str, tuple[Part, ...]]]] = {
-    "elasticsearch": (_FUSED, ("bm25", "knn")),
-    "elasticsearch-bm25": ("BM25 of Lucene", ("bm25",)),
-    "elasticsearch-knn": ("vectors, cosine", ("knn",)),
-}
-RECIPES: Final = tuple(
-    Recipe(name, f"{_BY} {how}.", partial(rank_by_server, parts=parts), by_server=True)
-    for name, (how, parts) in _RANKINGS.items()
-)

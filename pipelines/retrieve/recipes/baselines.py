@@ -1,4 +1,4 @@
-"""BM25 (Robertson and Walker 1994) over the chunks' text, and over text with generated questions appended."""
+"""Baselines: chunks by cosine, by BM25, and by BM25 over text with generated questions appended."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
-
-
-def rank_bm25(batch: Batch) -> Ranking:
-    """Chunks by BM25."""
-    return Ranking(batch.lexical)
 
 
 def rank_expanded(batch: Batch, *, kept: bool) -> Ranking:
@@ -46,7 +41,8 @@ def expanded_index(searcher: Searcher, *, kept: bool) -> LexicalIndex:
 
 
 RECIPES: Final = (
-    Recipe("bm25", "BM25 (Robertson and Walker 1994), k1 = 1.2, b = 0.75.", rank_bm25),
+    Recipe("bm25", "BM25 (Robertson and Walker 1994), k1 = 1.2, b = 0.75.", lambda batch: Ranking(batch.lexical)),
     Recipe("d2q", "Doc2Query, arXiv 1904.08375: BM25 over text and questions.", partial(rank_expanded, kept=False)),
     Recipe("d2q--", "Doc2Query--, arXiv 2301.03266: with kept questions only.", partial(rank_expanded, kept=True)),
+    Recipe("dense", "Naive RAG: chunk vectors, cosine.", lambda batch: Ranking(batch.dense)),
 )
