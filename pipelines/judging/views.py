@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from markupsafe import Markup
-
 from quern.indexes.storage import write_text
-from quern.pipelines.answers.views.report import digest, page_environment
+from quern.pipelines.answers.views.report import inlined, page_environment
 from quern.pipelines.judging.judges import PAIRWISE
 from quern.pipelines.judging.people import Agreement
 from quern.pipelines.judging.run import Figure, Report
@@ -87,13 +85,11 @@ def agreement_text(agreement: Agreement | None) -> str:
 def write_page(report: Report, path: Path, *, title: str, facts: Mapping[str, object]) -> None:
     """Write the report as an HTML page, whole or not at all."""
     environment = page_environment()
-    style = "\n".join(environment.get_template(name).render() for name in ("report.css.j2", "judging.css"))
     page = environment.get_template("judging.html.j2").render(
         title=title,
         facts=facts,
         report=report,
         rows=[(f, figure_text(f), agreement_text(f.agreement)) for f in report.figures],
-        style=Markup(style),  # noqa: S704 - our own file.
-        style_digest=digest(style),
+        **inlined(environment, ["report.css.j2", "judging.css"]),
     )
     write_text(path, page)
