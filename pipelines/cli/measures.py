@@ -1,4 +1,4 @@
-"""Measuring: recipes and answers against gold ones, sweeps of settings, main text, judges of answers."""
+"""Measuring: recipes and answers against gold ones, sweeps of settings, judges of answers."""
 
 from __future__ import annotations
 
@@ -229,24 +229,6 @@ def list_recipes(as_json: cli.AsJson = False) -> None:
         return
     for name, recipe in RECIPES.items():
         typer.echo(f"{name:<15} {recipe.citation}{' (default)' if name == DEFAULT else ''}")
-
-
-@app.command("evaluate-extraction", epilog="Example:  quern evaluate-extraction article_extraction_benchmark/ --json")
-def evaluate_extraction(
-    folder: Annotated[Path, typer.Argument(help="Folder with html/ID.html.gz and ground-truth.json.")],
-    settings: cli.SettingsFile = None,
-    override: cli.Overrides = None,
-    as_json: cli.AsJson = False,
-) -> None:
-    """Measure main text against gold text: F1, precision and recall over 4-gram shingles."""
-    from quern.pipelines.evaluation.extraction import evaluate_extraction as measure
-
-    figures = measure(folder, load_settings(settings, override).clean)
-    if as_json:
-        print_json(figures)
-        return
-    for name, value in figures.items():
-        typer.echo(f"{name:<12} {value:.4f}" if isinstance(value, float) else f"{name:<12} {value}")
 
 
 @app.command(

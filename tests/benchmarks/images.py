@@ -20,8 +20,8 @@ from quern.jobs.images.build import Lines
 from quern.jobs.images.place import Described, Remembered, likeness, placed, running
 from quern.jobs.images.rules import Picture, description, out_by
 from quern.jobs.vectors.embedder import Embedder
-from quern.pipelines.evaluation.extraction import gold_pages, page_body
 from quern.schemas.settings import EmbedSettings, ImageRuleSettings
+from tests.benchmarks.extraction import gold_pages, page_body
 
 
 @dataclass(frozen=True)

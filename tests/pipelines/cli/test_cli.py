@@ -18,7 +18,7 @@ from tests.conftest import CORPUS, ROOT, Quern
 
 COMMANDS = (
     "build, plan, stage, estimate, ingest, remove, crawl, ask, answer, answers diff, evaluate, convert, export, "
-    "evaluate-extraction, recipes, sweep, judge, timeline, train reader, train decomposer, train aligner, "
+    "recipes, sweep, judge, timeline, train reader, train decomposer, train aligner, "
     "train reranker, train selector, train extractor, sources, graph, show, settings, audit, verify, rejects, "
     "report, snapshots list, snapshots show, snapshots rollback, snapshots prune, diff, steps, vacuum"
 ).split(", ")
@@ -76,7 +76,6 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["evaluate", "{tmp}/other.csv", "-w", "{web}"], "has no column"),
         (["sources", "-w", "{web}", "--questions", "{tmp}/other.csv"], "has no column"),
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
-        (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
         (["sweep", "paper", "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
         (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
@@ -194,7 +193,7 @@ def test_a_shell_completes_commands_and_recipes(quern: Quern) -> None:
         done = quern(_QUERN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
         return str(done.stdout).split()
 
-    assert completed("quern eval") == ["evaluate", "evaluate-extraction"]
+    assert completed("quern eval") == ["evaluate"]
     assert completed("quern ask --recipe hy") == ["hybrid"]
 
 
