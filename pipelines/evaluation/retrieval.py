@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
-from quern.pipelines.evaluation.bootstrap import SEED, intervals
+from quern.pipelines.evaluation.bootstrap import intervals
 from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import selected
@@ -227,7 +227,7 @@ def compared(
     for figure, metric in named.items():
         values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
         above = values - values[:, :1]
-        told = intervals(np.hstack([values, above]), 10_000, 0.95, SEED)
+        told = intervals(np.hstack([values, above]), 10_000)
         ends = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
         for n, (recipe, (value, low, high), (difference, least, most)) in enumerate(zip(recipes, *ends, strict=True)):
             better, worse = int((above[:, n] > 0).sum()), int((above[:, n] < 0).sum())

@@ -24,7 +24,7 @@ from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement, golds
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import BadRow, Columns, QuestionError, rows_of
-from quern.pipelines.evaluation.bootstrap import SEED, Numbers, area_under_roc, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import Numbers, area_under_roc, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.rows import JudgeError, passages_of, statements_of
 
@@ -192,7 +192,7 @@ def _agreement(
     def of(at: Positions) -> Sequence[float]:
         return [statistic(value[at], label[at])]
 
-    found = statistic_intervals(of, len(value), 1000, 0.95, SEED)
+    found = statistic_intervals(of, len(value))
     mean, low, high = (round(float(column[0]), 4) for column in (found.mean, found.low, found.high))
     return Agreement(
         judge=judge.name,

@@ -18,7 +18,7 @@ import numpy as np
 from quern.indexes.storage import write_whole
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.evaluation.bootstrap import SEED, intervals
+from quern.pipelines.evaluation.bootstrap import intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.people import Agreement, known
 from quern.pipelines.judging.rows import AnswerRow
@@ -55,7 +55,7 @@ class Figure:
         """Mean, and lower and upper end of its 95 % bootstrap interval over answers; NaN where nothing was judged."""
         if not self.values:
             return (float("nan"),) * 3
-        found = intervals(np.array(self.values)[:, None], 1000, 0.95, SEED)
+        found = intervals(np.array(self.values)[:, None])
         return float(found.mean[0]), float(found.low[0]), float(found.high[0])
 
     @property

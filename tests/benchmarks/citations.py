@@ -23,7 +23,7 @@ from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.stems import content_words
 from quern.jobs.training.pairs import normalised
-from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import statistic_intervals
 from quern.schemas.settings import CiteSettings
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED, read_jsonl
@@ -117,7 +117,7 @@ def benchmark_citations(datasets: Path, overrides: Sequence[str]) -> dict[str, f
         differences = [m - r for name in models for m, r in zip(values[name], values["rule"], strict=True)]
         return [*(v for each in values.values() for v in each), *differences]
 
-    told = statistic_intervals(statistics, len(groups), _RESAMPLES, 0.95, SEED)
+    told = statistic_intervals(statistics, len(groups), _RESAMPLES)
     names = [f"{name}: {m}" for name in found for m in _MEASURES]
     names += [f"{name} less rule: {m}" for name in models for m in _MEASURES]
     figures = {"claims": float(len(claims)), "questions": float(len(groups))}

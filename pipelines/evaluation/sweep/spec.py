@@ -26,7 +26,7 @@ from pydantic_core import ErrorDetails
 from quern.pipelines.evaluation.answers import PER_QUESTION
 from quern.pipelines.retrieve.recipes import OWN, RECIPES
 from quern.schemas.errors import QuernError
-from quern.schemas.settings import Group, Positive, Settings, changes_results
+from quern.schemas.settings import Group, Settings, changes_results
 from quern.schemas.settings.reading import SettingsError, load_settings
 from quern.schemas.words.meant import meant, no_such
 
@@ -54,7 +54,6 @@ class Dataset(Group):
 
     documents: Path = Field(description="What `quern build` reads: JSONL, a folder of pages, WARC files.")
     questions: Path = Field(description="JSONL, Parquet or CSV with query_id, question, evidence, and gold answers.")
-    type: str = Field("type", description="Field of a question that names its type.")
 
 
 class Choice(Group):
@@ -100,10 +99,6 @@ class Sweep(Group):
     grids: tuple[Grid, ...] = Field(min_length=1)
     comparisons: tuple[Comparison, ...] = ()
     metrics: tuple[str, ...] = Field(("R@5", "R@2", "R@10", "AllEvidence@5", "RR", "nDCG@10"), min_length=1)
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = Field(10_000, description="Resamples of the bootstrap.")
-    confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = Field(0.95, description="Coverage of its intervals.")
-    seed: int = Field(20250921, ge=0, description="Seed of its resamples.")
-    depth: Positive = Field(100, description="Documents of a ranking that the metrics see.")
 
     @field_validator("metrics")
     @classmethod

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
+from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.cli.main import sentence
 from quern.pipelines.evaluation.retrieval import evaluate
@@ -30,11 +31,10 @@ pytestmark = pytest.mark.long
 PLACES = ("quay", "library", "bridge", "market", "school", "ferry", "tower", "mill")
 SWEEP = """
 datasets:
-  towns: {documents: documents.jsonl, questions: questions.jsonl, type: kind}
+  towns: {documents: documents.jsonl, questions: questions.jsonl}
   gone: {documents: gone.jsonl, questions: gone-questions.jsonl}
 baseline: {recipe: dense}
 metrics: [R@1, R@5, AllEvidence@5, RR, gold_words, refused, accuracy]
-resamples: 500
 grids:
   - {name: hops, recipes: [qcg, bm25], settings: {graph.hops: [0, 1]}}
   - {name: k, recipes: [qcg], settings: {link.k: [2, 3]}}
@@ -54,7 +54,7 @@ class Swept:
 
 def result_files(out: Path) -> dict[str, float]:
     """Times of the finished points' files."""
-    return {p.stem: p.stat().st_mtime for p in (out / "points").glob("[0-9a-f]*.json") if ".failed" not in p.name}
+    return {p.stem: p.stat().st_mtime for p in (out / "points").glob("[0-9a-f]*.json")}
 
 
 @pytest.fixture(scope="module")
@@ -64,26 +64,11 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Swept:
     with (folder / "documents.jsonl").open("w") as documents, (folder / "questions.jsonl").open("w") as questions:
         for n, place in enumerate(PLACES):
             text = f"The {place} was opened in {1900 + n}. Keeper number {n} paints the {place} every spring."
-            questions.write(
-                json.dumps(
-                    {
-                        "query_id": place,
-                        "question": f"When was the {place} opened?",
-                        "evidence_doc_ids": [place],
-                        "answer": f"{1900 + n}",
-                    }
-                )
-                if n % 2
-                else json.dumps(
-                    {
-                        "query_id": place,
-                        "question": f"Who paints the {place}?",
-                        "evidence_doc_ids": [place, PLACES[n + 1]],
-                        "kind": "two",
-                    }
-                )
-            )
-            questions.write("\n")
+            asked: dict[str, object] = {"question": f"When was the {place} opened?", "answer": f"{1900 + n}"}
+            evidence = [place]
+            if n % 2 == 0:
+                asked, evidence = {"question": f"Who paints the {place}?", "type": "two"}, [place, PLACES[n + 1]]
+            questions.write(json.dumps({"query_id": place, "evidence_doc_ids": evidence, **asked}) + "\n")
             documents.write(json.dumps({"doc_id": place, "title": place.title(), "text": text}) + "\n")
         questions.write('{"query_id": "none", "question": "Who counts the gulls of Tollen?", "answer": ""}\n')
     (folder / "sweep.yaml").write_text(SWEEP)
@@ -106,7 +91,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Swept:
     return Swept(folder, out, before, printed)
 
 
-def test_a_killed_sweep_goes_on_and_computes_no_finished_point_anew(swept: Swept, quern_here: Quern) -> None:
+def test_a_killed_sweep_goes_on_and_computes_no_finished_point_anew(swept: Swept) -> None:
     assert len(swept.before) >= 1
     after = result_files(swept.out)
     assert {n: after[n] for n in swept.before} == swept.before
@@ -114,11 +99,6 @@ def test_a_killed_sweep_goes_on_and_computes_no_finished_point_anew(swept: Swept
     assert told["points"] == 7
     assert told["finished_before"] == len(swept.before)
     assert told["finished_before"] + told["computed"] == 6
-    again = json.loads(
-        quern_here("sweep", swept.folder / "sweep.yaml", "--out", swept.out, "--dry-run", "--json").stdout
-    )
-    assert (again["finished"], again["built"]) == (6, 2)
-    assert [p["point"] for p in again["open"]] == ["dense embed.model=no-such-model"]
 
 
 def test_a_point_that_fails_is_told_and_the_others_are_measured(swept: Swept) -> None:
@@ -136,21 +116,19 @@ def opened(swept: Swept) -> Results:
 
 
 def test_builds_share_what_is_equal_between_them(swept: Swept) -> None:
-    built = sorted(opened(swept).built.values(), key=lambda b: b.build_id)
-    assert len(built) == 2, "hops need no build of their own"
-    for job in ("clean", "normalise", "chunk", "doc2query", "embed"):
-        assert built[0].computed[job] > 0
-        assert built[1].computed[job] == 0, job
-        assert built[1].reused[job] == built[0].computed[job] + built[0].reused[job]
-    assert {b.rows["edges"] / b.rows["nodes"] for b in built} == {2.0, 3.0}
+    results = opened(swept)
+    warehouse = Warehouse.open(results.warehouse("towns"))
+    first, second = (warehouse.manifest(build_id) for build_id in sorted(results.built.values()))
+    jobs = ("clean", "normalise", "chunk", "doc2query", "embed")
+    assert not [j["job"] for j in second.jobs if j["job"] in jobs and j["computed"]], "hops need no build of their own"
+    assert {m.tables["edges"].rows / m.tables["nodes"].rows for m in (first, second)} == {2.0, 3.0}
 
 
 def test_figures_are_those_of_evaluate(swept: Swept) -> None:
-    from quern.indexes.catalog import Warehouse
-
     results = opened(swept)
-    built = next(b for b in results.built.values() if b.rows["edges"] == 3 * b.rows["nodes"])
-    snapshot = Warehouse.open(results.warehouse("towns")).snapshot(built.build_id)
+    warehouse = Warehouse.open(results.warehouse("towns"))
+    snapshots = [warehouse.snapshot(build_id) for build_id in results.built.values()]
+    snapshot = next(s for s in snapshots if s.manifest.known_settings().link.k == 3)
     searcher = Searcher(snapshot, load_settings(None, ["graph.hops=0"], snapshot.manifest.known_settings()))
     expected = evaluate(searcher, read_questions(swept.folder / "questions.jsonl"), find_recipes("qcg"), [1, 5])["qcg"]
     mine = [r for r in rows(results) if r.point == "qcg graph.hops=0" and r.type == "all"]
@@ -177,9 +155,7 @@ def test_tables_tell_types_differences_and_cost(swept: Swept) -> None:
     assert (base["over"], base["difference"], mine[0]["over"]) == (None, None, "dense")
     assert mine[0]["difference"] == pytest.approx(mine[0]["value"] - base["value"])
     assert mine[0]["difference_low"] <= mine[0]["difference"] <= mine[0]["difference_high"]
-    assert all(r["seconds"] > 0 and r["nodes"] > 0 for r in table if not r["error"])
-    questions = pq.read_table(swept.out / "questions.parquet")
-    assert questions.num_rows == 6 * 7 * 9
+    assert all(r["seconds"] > 0 for r in table if not r["error"])
     edges = next(r for r in table if r["comparison"] == "edges" and r["metric"] == "R@1" and r["type"] == "all")
     over = next(r for r in table if r["point"] == edges["over"] and r["metric"] == "R@1" and r["type"] == "all")
     assert (edges["point"], edges["over"]) == ("qcg", "qcg graph.hops=0")
@@ -197,7 +173,7 @@ def test_two_sweeps_do_not_write_to_one_folder(swept: Swept, quern_here: Quern) 
 
 
 def test_a_full_disk_ends_a_sweep_and_fails_no_point(swept: Swept, tmp_path: Path) -> None:
-    plan = plan_sweep(read_sweep(swept.folder / "sweep.yaml"), swept.folder, "sweep.yaml", frozenset(["towns"]))
+    plan = plan_sweep(read_sweep(swept.folder / "sweep.yaml"), swept.folder, "sweep.yaml")
     with small_disk(tmp_path / "disk", 200) as disk:
         with pytest.raises(OSError, match="No space left") as raised:
             run_sweep(plan, disk.path / "out", 1)
@@ -226,5 +202,3 @@ def test_a_finished_sweep_starts_no_child(swept: Swept) -> None:
     done = run_sweep(plan_sweep(sweep, swept.folder, "sweep.yaml"), swept.out)
     assert (len(done.measured), done.failed) == (6, {})
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime == before
-    going = [c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE]
-    assert not [c for c in going if "spawn" in " ".join(c.cmdline())]
