@@ -120,21 +120,10 @@ def _figure(interval: Interval, at: int, questions: int) -> Figure:
     return Figure(value, low, high, questions)
 
 
-def risk_coverage(probability: Numbers, right: Numbers) -> Numbers:
-    """The share of wrong answers among the 1, 2, ... surest ones: the risk at each coverage (El-Yaniv, Wiener 2010)."""
-    order = np.argsort(-probability, kind="stable")
-    return np.asarray(np.cumsum(1.0 - _of_its_like(probability, right)[order]) / np.arange(1, len(right) + 1))
-
-
 def _of_its_like(probability: Numbers, happened: Numbers) -> Numbers:
     """For each question the mean of `happened` over all of its probability: no order is made up among them."""
     _, like, count = np.unique(probability, return_inverse=True, return_counts=True)
     return np.asarray((np.bincount(like, happened) / count)[like])
-
-
-def area_under_risk_coverage(probability: Numbers, right: Numbers) -> float:
-    """The mean risk over all coverages, 0 at best (Geifman, Uziel and El-Yaniv 2019, section 2)."""
-    return float(risk_coverage(probability, right).mean()) if len(right) else np.nan
 
 
 def calibration_error(probability: Numbers, happened: Numbers) -> float:

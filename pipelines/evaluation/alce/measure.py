@@ -31,7 +31,6 @@ class Worth:
     """What one answer is worth; NaN where a measure does not apply. The names are those of `FIGURES`."""
 
     exact_match_recall: float = math.nan
-    exact_match_all: float = math.nan
     list_precision: float = math.nan
     list_recall: float = math.nan
     list_recall_5: float = math.nan
@@ -40,32 +39,18 @@ class Worth:
     claim_recall: float = math.nan
     alce_citation_recall: float = math.nan
     alce_citation_precision: float = math.nan
-    alce_words: float = math.nan
 
 
 NOTHING: Final = Worth()
 _F1: Final = "alce_citation_f1"
 
-OF_ANSWERS: Final = {
-    "exact_match_recall": "short answers one of whose aliases stands in the answer as it is",
-    "alce_citation_recall": "sentences that are entailed by their citations together",
-    "alce_citation_precision": "citations of such sentences that entail them alone, or that the others need",
-    "alce_citation_f1": "harmonic mean of the last two",
-}
+OF_ANSWERS: Final = ("exact_match_recall", "alce_citation_recall", "alce_citation_precision", _F1)
 """Figures of our own answers too."""
-FIGURES: Final = {
-    "exact_match_recall": OF_ANSWERS["exact_match_recall"],
-    "exact_match_all": "answers that have all their short answers so",
-    "list_precision": "items of a list that are right",
-    "list_recall": "items of the gold list that are found",
-    "list_recall_5": "the same where five items are enough",
-    "list_f1": "harmonic mean of precision and recall, answer by answer",
-    "list_f1_5": "the same with the recall of five items",
-    "claim_recall": "gold claims that the answer entails",
-    **{name: OF_ANSWERS[name] for name in ("alce_citation_recall", "alce_citation_precision", _F1)},
-    "alce_words": "mean length of an answer in words",
-}
-"""All figures of a file of answers, in the order in which they are told."""
+FIGURES: Final = (
+    *("exact_match_recall", "list_precision", "list_recall", "list_recall_5", "list_f1", "list_f1_5", "claim_recall"),
+    *("alce_citation_recall", "alce_citation_precision", _F1),
+)
+"""All figures of a file of answers, in the order in which they are told; docs/howto/measure.md says what each is."""
 PER_QUESTION: Final = ("exact_match_recall", "alce_citation_recall", "alce_citation_precision")
 
 
@@ -81,16 +66,12 @@ def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
     verdicts = iter(entails(asked))
     found = []
     for record, text, counts in zip(records, said, cited, strict=True):
-        there = short_answers_there(text, record.short_answers)
-        claims = [next(verdicts) for _ in record.claims]
         found.append(
             Worth(
-                exact_match_recall=_mean(there),
-                exact_match_all=float(all(there)) if there else math.nan,
-                claim_recall=_mean(claims),
+                exact_match_recall=_mean(short_answers_there(text, record.short_answers)),
+                claim_recall=_mean([next(verdicts) for _ in record.claims]),
                 alce_citation_recall=counts.recall,
                 alce_citation_precision=counts.precision,
-                alce_words=float(overlap.words(text)),
                 **(list_score(record.output, record.items) if record.items else {}),
             )
         )
