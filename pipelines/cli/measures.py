@@ -47,7 +47,7 @@ def evaluate(
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Judgements of TREC or BEIR, with --topics.")] = None,
     topics: Annotated[
         Path | None,
-        typer.Option("--topics", help="Topics that --qrels judges: lines `ID<tab>TEXT`, JSON lines, or TREC's <top>."),
+        typer.Option("--topics", help="Topics that --qrels judges: lines `ID<tab>TEXT`, or BEIR's JSON lines."),
     ] = None,
     beir: Annotated[
         Path | None, typer.Option("--beir", help="Folder of BEIR: its queries.jsonl and qrels/test.tsv.")
@@ -279,7 +279,7 @@ def judge(
     theirs = None if people is None else read_people(people)
     out.mkdir(parents=True, exist_ok=True)
     with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
-        found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        found = [a for j in chosen if theirs is not None and (a := measured(reasoner, j, by, theirs))]
         rows = cli.counted("judge", file.answers(rejects.write), file.size)
         opinions = () if model or judges else OPINIONS
         report = judge_answers(rows, chosen, reasoner, by, found, out, others, opinions)
