@@ -13,8 +13,8 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.lexical import Scored
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.recipes import evaluate
-from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking, gold_documents
-from quern.pipelines.retrieve.batch import Batch, Recipe
+from quern.pipelines.evaluation.retrieval import EvaluationError, gold_documents
+from quern.pipelines.retrieve.batch import Recipe
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
@@ -56,7 +56,7 @@ def test_figures_are_those_worked_out_by_hand(searcher: Searcher, documents: tup
         Question(query_id="c", question="?", evidence_doc_ids=[ids[2]]),
         Question(query_id="none", question="?"),
     ]
-    ranked = [[chunks[1], chunks[0]], [chunks[1], chunks[1], chunks[2], chunks[3]], []]
+    ranked = [[chunks[1], chunks[0]], [chunks[1], chunks[2], chunks[1], chunks[3]], []]
     found = evaluate(searcher, asked, [fixed(ranked)], [1, 2, 3], by_type=True)
     assert {t: (f["recall@1"], f["questions"]) for t, f in found.items() if t != "fixed"} == {"fixed two": (0.5, 1)}
     figures = found["fixed"]
@@ -67,12 +67,6 @@ def test_figures_are_those_worked_out_by_hand(searcher: Searcher, documents: tup
     assert figures["all_evidence@2"] == pytest.approx(1 / 3, abs=1e-4)
     assert figures["all_evidence@3"] == pytest.approx(2 / 3, abs=1e-4)
     assert figures["mrr"] == pytest.approx((1 / 2 + 1 + 0) / 3, abs=1e-4)
-
-
-def test_a_document_ranks_by_its_best_chunk(searcher: Searcher, documents: tuple[list[str], list[int]]) -> None:
-    ids, chunks = documents
-    ranking = fixed([[chunks[2], chunks[0], chunks[2]]]).rank(Batch(searcher, ["?"]))
-    assert document_ranking(Batch(searcher, ["?"]), ranking, 5) == [[ids[2], ids[0]]]
 
 
 def test_questions_that_cannot_be_evaluated_are_errors(searcher: Searcher) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from quern.indexes.stages import Stage
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.pipelines.inspect.graph import (
     GraphError,
     Structure,
@@ -21,7 +21,8 @@ from quern.pipelines.inspect.graph import (
 )
 from quern.schemas.answers import Answer, Hit, PathNode
 from quern.schemas.tables import CHUNKS, EDGES, NODES
-from tests.conftest import Quern, Staged
+from tests.conftest import Quern
+from tests.tables import publish
 
 # Chunks a, b of document d1, c of d2, alone of d3; two nodes each.
 EDGE_ROWS = [
@@ -37,43 +38,27 @@ EDGE_ROWS = [
 NASTY = 'Ben & "Jerry" <script>alert(1)</script> ]]> \x00\x08\ufffe 東京 \U0001f600'
 
 
-class Small:
-    """A snapshot of tables that were written by hand, in no order."""
-
-    def __init__(self, staged: Staged) -> None:
-        documents = {"a": "d1", "b": "d1", "c": "d2", "alone": "d3"}
-        chunks = [
-            {"chunk_id": c, "doc_id": d, "title": NASTY if c == "a" else None, "text": f"Text of {c}.", "vector": [1.0]}
-            for c, d in reversed(documents.items())
-        ]
-        nodes = [
-            {"query_id": f"{c}-{n}", "chunk_id": c, "text": f"What of {c}? {n}", "vector": [1.0]}
-            for n in (1, 0)
-            for c in documents
-        ]
-        edges = [{"source": s, "target": t, "kind": k, "rank": 0, "similarity": 0.5} for s, t, k in reversed(EDGE_ROWS)]
-        self._stages = {
-            "chunks": staged(CHUNKS.with_dimension(1), chunks),
-            "nodes": staged(NODES.with_dimension(1), nodes),
-            "edges": staged(EDGES, edges),
-        }
-
-    def stage(self, name: str) -> Stage:
-        return self._stages[name]
-
-    table = stage
-
-    class manifest:  # noqa: N801 - stands for an attribute
-        build_id = "small"
+def snapshot_of(root: Path, documents: dict[str, str], edges: list[tuple[str, str, str]]) -> Snapshot:
+    """A snapshot of chunks by their documents, two nodes of each, and edges, written in no order."""
+    vector = {"vector": [0.0] * 384}
+    chunks = [
+        {"chunk_id": c, "doc_id": d, "title": NASTY if c == "a" else None, "text": f"Text of {c}."} | vector
+        for c, d in reversed(documents.items())
+    ]
+    nodes = [
+        {"query_id": f"{c}-{n}", "chunk_id": c, "text": f"What of {c}? {n}"} | vector for n in (1, 0) for c in documents
+    ]
+    rows = [{"source": s, "target": t, "kind": k, "rank": 0, "similarity": 0.5} for s, t, k in reversed(edges)]
+    return publish(Warehouse.create(root), "small", {CHUNKS: chunks, NODES: nodes, EDGES: rows})
 
 
 @pytest.fixture
-def small(staged: Staged) -> Any:
-    return Small(staged)
+def small(tmp_path: Path) -> Snapshot:
+    return snapshot_of(tmp_path / "wh", {"a": "d1", "b": "d1", "c": "d2", "alone": "d3"}, EDGE_ROWS)
 
 
 @pytest.fixture
-def graph(small: Any) -> Structure:
+def graph(small: Snapshot) -> Structure:
     return load_structure(small)
 
 
@@ -95,12 +80,7 @@ def test_figures_are_those_worked_out_by_hand(graph: Structure) -> None:
     assert (chunks["components"], chunks["largest_component"], chunks["degree_max"]) == (2, 0.75, 2)
 
 
-def test_the_projection_counts_edges_of_both_directions_between_two_chunks(graph: Structure) -> None:
-    assert graph.chunks.to_pylist() == ["a", "alone", "b", "c"]
-    assert graph.projection.toarray().tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]
-
-
-def test_a_graph_is_described_by_its_hubs_and_communities(small: Any) -> None:
+def test_a_graph_is_described_by_its_hubs_and_communities(small: Snapshot) -> None:
     figures = describe_graph(small, 2).figures
     assert figures["hubs"][0]["query_id"] == "c-0"
     assert figures["hubs"][0]["in_degree"] == 2
@@ -109,17 +89,8 @@ def test_a_graph_is_described_by_its_hubs_and_communities(small: Any) -> None:
     json.dumps(figures)
 
 
-def test_a_graph_without_nodes_or_edges_has_figures(staged: Staged) -> None:
-    empty = Small.__new__(Small)
-    empty._stages = {
-        name: staged(table, [])
-        for name, table in {
-            "chunks": CHUNKS.with_dimension(1),
-            "nodes": NODES.with_dimension(1),
-            "edges": EDGES,
-        }.items()
-    }
-    figures = describe_graph(empty, 3).figures  # type: ignore[arg-type]
+def test_a_graph_without_nodes_or_edges_has_figures(tmp_path: Path) -> None:
+    figures = describe_graph(snapshot_of(tmp_path / "wh", {}, []), 3).figures
     assert (figures["nodes"], figures["communities"]["number"], figures["kinds"]["all"]["edges"]) == (0, 0, 0)
 
 

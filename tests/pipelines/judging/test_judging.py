@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from quern.pipelines.judging.judges import JUDGES, OPINIONS, Judge
-from quern.pipelines.judging.people import agreed, known, packaged, read_people
+from quern.pipelines.judging.people import known, packaged, read_people
 from quern.pipelines.judging.rows import JudgeError, statements_of
 from tests.conftest import Quern, read_jsonl
 from tests.jobs.tasks.generators.endpoint_server import MODEL, Said, Serve
@@ -84,13 +83,6 @@ def test_what_quern_answers_is_read_with_its_citations_and_gold_answers_of_a_fil
     tree = json.loads(done.stdout)
     assert tree["answers"] == len(ANSWERS)
     assert tree["judges"]["gold"]["agreement"]["low"] < tree["judges"]["gold"]["agreement"]["value"]
-
-
-def test_a_document_of_alce_is_read_with_its_outputs_as_answers(tmp_path: Path, quern_here: Quern) -> None:
-    row = {"question": ROWS[0]["query"], "answer": "740,000 crowns", "output": ROWS[0]["response"]}
-    (tmp_path / "alce.json").write_text(json.dumps({"args": {}, "data": [row, {**row, "output": "A lot."}]}), "utf-8")
-    done = quern_here("judge", tmp_path / "alce.json", "--out", tmp_path, "--json", "--judges", "gold")
-    assert json.loads(done.stdout)["judges"]["gold"]["figure"] == 0.5
 
 
 def test_of_two_files_the_answers_nearer_to_the_gold_answer_are_preferred(tmp_path: Path, quern_here: Quern) -> None:
@@ -192,10 +184,6 @@ def test_labels_that_are_no_steps_and_marks_of_no_document_are_not_taken(tmp_pat
     for label in (float("nan"), 10**400):
         with pytest.raises(JudgeError, match="it is no pair"):
             read_people(written(tmp_path / "people.jsonl", [pair | {"overall": label}]))
-
-
-def test_agreement_is_half_where_a_judge_has_no_preference() -> None:
-    assert agreed(np.array([-1.0, 0.5, 0.0]), np.array([-2.0, 1.0, 1.0])) == pytest.approx(2.5 / 3)
 
 
 def test_the_figures_of_agreement_are_of_the_judges_as_they_are() -> None:

@@ -12,7 +12,7 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
 from quern.jobs.reasoning.judging.gold import Preference, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
-from quern.jobs.reasoning.judging.overlap import exact_match, gold_words, likeness, polarity, token_f1, words
+from quern.jobs.reasoning.judging.overlap import exact_match, gold_words, likeness, polarity, token_f1
 
 QUAY = Passage(
     "The quay wall was mended on 12 May 2024. The repair cost 740,000 crowns and took 9 weeks.",
@@ -25,30 +25,24 @@ def answer(*texts: str, gold: tuple[str, ...] | None = None, question: str = "Wh
     return JudgeInput(question, [Statement(t, [0]) for t in texts], gold, [QUAY])
 
 
-def right(said: str, *gold: str) -> int | None:
-    texts = [said] if said else []
-    return gold_task().rule(answer(*texts, gold=gold)).right
-
-
 @pytest.mark.parametrize(
     ("said", "gold", "expected"),
     [
-        ("It cost 740,000 crowns.", "740,000 crowns", 1),
-        ("It cost 640,000 crowns.", "740,000 crowns", 0),
-        ("Yes: both are open.", "Yes", 1),
-        ("No, only one is.", "Yes, both are open", 0),
-        ("维修由李华完成。", "李华", 1),
-        ("", "740,000 crowns", 0),
+        ("It cost 740,000 crowns.", ["740,000 crowns"], 1),
+        ("It cost 640,000 crowns.", ["740,000 crowns"], 0),
+        ("No, only one is.", ["Yes, both are open"], 0),
+        ("维修由李华完成。", ["李华"], 1),
+        ("", ["740,000 crowns"], 0),
+        ("The Lantern Tide did.", ["the festival", "Lantern Tide"], 1),
+        ("", [], 1),
+        ("The mayor did.", [], 0),
     ],
 )
-def test_an_answer_is_right_that_has_the_words_of_the_gold_answer(said: str, gold: str, expected: int) -> None:
-    assert right(said, gold) == expected
-
-
-def test_any_alias_will_do_and_a_question_without_an_answer_is_answered_rightly_by_none() -> None:
-    assert right("The Lantern Tide did.", "the festival", "Lantern Tide") == 1
-    assert [right(text) for text in ("", "The mayor did.")] == [1, 0]
-    assert gold_task().rule(answer("It cost a lot.")).right is None, "there is no gold answer"
+def test_an_answer_is_right_that_has_the_words_of_a_gold_answer_or_none_where_there_is_none(
+    said: str, gold: list[str], expected: int
+) -> None:
+    texts = [said] if said else []
+    assert gold_task().rule(answer(*texts, gold=tuple(gold))).right == expected
 
 
 def test_completeness_is_judged_by_rule() -> None:
@@ -61,6 +55,7 @@ def test_completeness_is_judged_by_rule() -> None:
 def test_a_rule_says_nothing_where_it_has_nothing_to_go_by() -> None:
     alone = JudgeInput("Who mended it?", [Statement("Anna Berg did.")])
     inputs = (alone, JudgeInput("Who?", []))
+    assert gold_task().rule(alone).right is None
     assert {criterion_task(name).rule(given).score for name in CRITERIA for given in inputs} == {None}
 
 
@@ -162,7 +157,3 @@ def test_the_nearest_of_several_gold_answers_counts() -> None:
 def test_only_a_yes_that_stands_alone_is_one() -> None:
     said = ["Yes", "yes.", "No: it sank.", "No 4 Quay Road", "Norway", "Yesterday", "是的。", "不是，是乙", "是谁", ""]
     assert [polarity(s) for s in said] == ["yes", "yes", "no", None, None, None, "yes", "no", None, None]
-
-
-def test_length_counts_words_and_characters_of_chinese() -> None:
-    assert words("The pylon is dark. 第一次") == 7

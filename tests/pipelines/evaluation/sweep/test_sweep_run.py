@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,12 +192,3 @@ def test_a_worker_that_is_killed_costs_no_other_point(swept: Swept, tmp_path: Pa
     assert process.returncode == 1, errors
     assert json.loads(printed)["computed"] == 6
     assert list(json.loads(printed)["failed"]) == ["dense embed.model=no-such-model"]
-
-
-def test_a_finished_sweep_starts_no_child(swept: Swept) -> None:
-    sweep = read_sweep(swept.folder / "sweep.yaml")
-    sweep = sweep.model_copy(update={"grids": sweep.grids[:2]})
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = run_sweep(plan_sweep(sweep, swept.folder, "sweep.yaml"), swept.out)
-    assert (len(done.measured), done.failed) == (6, {})
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime == before
