@@ -11,16 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from quern.indexes.catalog import Snapshot, Warehouse
-from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.show import NotInSnapshotError, entities_named, original_of, show
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
-from quern.schemas.settings import IngestSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
-from tests.jobs.pages.archived import http, put, read_pages, warc
+from tests.jobs.pages.archived import http, put, warc
 from tests.tables import publish
 
 HERE = "http://x.example/a"
@@ -38,26 +36,15 @@ def snapshot(tmp_path: Path) -> Make:
     return make
 
 
-@pytest.mark.parametrize("charset", ["utf8mb4", "hex", "none", "", None, "utf-16"])
+@pytest.mark.parametrize("charset", ["hex", "", None, "utf-16"])
 def test_a_page_of_any_declared_charset_is_shown(snapshot: Make, charset: str | None) -> None:
     page = {"url": HERE, "charset": charset, "body": "<p>čaj</p>".encode()}
     assert show(snapshot(pages=[page]), "page", HERE)["row"]["body"] == "<p>čaj</p>"
 
 
-def rejects_of(root: Path) -> Rows:
-    found = [r for r in read_pages(root, IngestSettings()) if isinstance(r, FileReject)]
-    return [{"job": "ingest", "key": r.key, "reason": r.reason, "detail": r.detail} for r in found]
-
-
-def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_path: Path) -> None:
-    block = b"HTTP/1.1 404 Not Found\r\n\r\n"
-    (tmp_path / "w.warc").write_bytes(
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {HERE}\r\nContent-Type: application/http\r\n"
-        f"Content-Length: {len(block)}\r\n\r\n".encode()
-        + block
-        + b"\r\n\r\n"
-    )
-    made = snapshot(rejects=rejects_of(tmp_path / "w.warc"))
+def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make) -> None:
+    reject = {"job": "ingest", "key": "w.warc@0", "reason": "http_status", "detail": f"{HERE}: status 404"}
+    made = snapshot(rejects=[reject])
     with pytest.raises(NotInSnapshotError, match=rf"http_status \({HERE}: status 404; w.warc@0\)"):
         show(made, "page", HERE)
     with pytest.raises(NotInSnapshotError) as error:
@@ -65,9 +52,7 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
     assert "rejected" not in str(error.value)
 
 
-def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
-    snapshot: Make,
-) -> None:
+def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(snapshot: Make) -> None:
     documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m"} for d in ("d1", "d2")]
     ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
     words = {"subject": "Mercury", "relation": "has", "object": "no \x1b[2Jmoon"}
@@ -100,10 +85,8 @@ def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to
     made = snapshot(documents=[{"doc_id": "d"}], images=[image | {"place": 1}])
     listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
     assert show(made, "document", "d")["to"] == {"images": [listed]}
-    image |= {"place": 1, "digest": ""}
-    names = ("caption", "width", "height", "heading", "start", "end", "out_by")
-    nothing = dict.fromkeys(names)
-    assert show(made, "image", "i") == {"row": image | nothing, "from": {"document": "d"}, "to": {}}
+    shown = show(made, "image", "i")
+    assert (shown["row"].items() >= image.items(), shown["from"], shown["to"]) == (True, {"document": "d"}, {})
     with pytest.raises(NotInSnapshotError, match="there are: page, document, image"):
         show(made, "edge", "x")
 
