@@ -83,11 +83,11 @@ def inlined(environment: Environment, styles: Sequence[str], script: str | None 
     texts = {"style": "\n".join(environment.get_template(name).render() for name in styles)}
     if script:
         texts["script"] = environment.get_template(script).render()
-    digests = {
-        f"{name}_digest": "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for name, text in texts.items()
-    }
-    return {name: Markup(text) for name, text in texts.items()} | digests  # noqa: S704 - our own files.
+    values: dict[str, str] = {}
+    for name, text in texts.items():
+        values[name] = Markup(text)  # noqa: S704 - our own file.
+        values[f"{name}_digest"] = "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return values
 
 
 def _section(number: int, answer: Answer, places: dict[bytes, str], pictures: Pictures | None) -> dict[str, object]:

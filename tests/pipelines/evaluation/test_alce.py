@@ -21,15 +21,10 @@ from quern.pipelines.evaluation.alce.citations import (
 )
 from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
-from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
-from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Sentence
 from quern.schemas.settings import EntailmentSettings, Settings
-from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
-from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.pipelines.answers.test_gate import snapshot_of
 
 BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))
 DOCS = [
@@ -86,17 +81,6 @@ def test_marks_within_a_list_are_no_items_and_endless_runs_are_read_once() -> No
         without_marks(f"a{run * 20_000}b")
     _ = EntailmentInput("\n" * 20_000 + "x", []).plain
     assert time.process_time() - started < 2.0
-
-
-def test_a_model_is_asked_about_a_sentence_once_whatever_is_measured_with_it(tmp_path: Path) -> None:
-    asked = [EntailmentInput("Ida Thorne is the mayor.", [Passage(str(DOCS[0]["text"]))])]
-    with Endpoint(lambda *_: Said(json.dumps({"score": 1.0, "entailed": True}))).running() as endpoint:
-        settings = load_settings(None, [*endpoint.overrides(), "entailment.vectors=false"])
-        searcher = Searcher(snapshot_of(tmp_path), settings)
-        for _ in range(2):
-            with entailment_of(searcher) as entails:
-                assert entails(asked) == [True]
-    assert len(endpoint.asked) == 1
 
 
 def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_and_articles() -> None:

@@ -66,23 +66,19 @@ def test_answers_of_another_system_are_judged_by_the_names_that_it_gives(tmp_pat
     assert page.count("<svg") == 2
 
 
-def test_what_quern_answers_is_read_with_its_citations_and_gold_answers_of_a_file_go_before(
+def test_what_quern_answers_is_read_and_gold_answers_of_a_file_go_before(
     tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = "".join(answer.model_dump_json() + "\n" for answer in ANSWERS)
     found = next(a for a in ANSWERS if a.found)
-    questions = written(
-        tmp_path / "questions.jsonl",
-        [{"query_id": found.query_id, "question": found.question, "answer": "x", "answer_aliases": [found.short]}],
-    )
+    gold = {"query_id": found.query_id, "question": found.question, "answer": "x", "answer_aliases": [found.short]}
+    questions = written(tmp_path / "questions.jsonl", [gold])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
     done = quern_here("judge", "-", "--questions", questions, "--out", tmp_path, "--json", "--judges", "gold")
     assert done.returncode == 0, done.stderr
     judged = {row["query_id"]: row["judgements"] for row in read_jsonl(tmp_path / "judgements.jsonl")}
     assert judged[found.query_id]["gold"]["value"] == 1.0
-    tree = json.loads(done.stdout)
-    assert tree["answers"] == len(ANSWERS)
-    assert tree["judges"]["gold"]["agreement"]["low"] < tree["judges"]["gold"]["agreement"]["value"]
+    assert json.loads(done.stdout)["answers"] == len(ANSWERS)
 
 
 def test_of_two_files_the_answers_nearer_to_the_gold_answer_are_preferred(tmp_path: Path, quern_here: Quern) -> None:
@@ -104,32 +100,26 @@ def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_beli
             return Said(json.dumps({"issues": [], "calculation": "10 + 1", "score": 11}))
         if "whether a reader understands" in prompt(body):
             return Said("It is lovely, ten out of ten!")
-        if "whether all of the answer is about" in prompt(body):
-            return Said(json.dumps({"relevance": 10}))
         return Said(json.dumps({"issues": ["too short"], "calculation": "10 - 1", "score": 9}))
 
     endpoint, file = serve(script), written(tmp_path / "answers.jsonl", ROWS)
-    names = "comprehensiveness,clarity,relevance,coherence"
+    names = "comprehensiveness,clarity,coherence"
     arguments = ("judge", file, "--out", tmp_path / "out", "--judges", names, *endpoint.options())
     done = quern_here(*arguments, "--json")
     assert done.returncode == 0, done.stderr
-    tree = json.loads(done.stdout)
     judged = read_jsonl(tmp_path / "out" / "judgements.jsonl")[0]["judgements"]
     assert judged["comprehensiveness"]["by"] == "rules"
     assert judged["comprehensiveness"]["rejected"] == ["out_of_range"]
     assert judged["clarity"] == {"value": None, "by": "rules", "rejected": ["malformed"]}
     assert judged["coherence"] == {"value": 9.0, "by": "openai", "reason": "10 - 1", "issues": ["too short"]}
-    assert tree["judges"]["coherence"]["agreement"] is None
-    told = "\n".join(tree["warnings"])
+    told = "\n".join(json.loads(done.stdout)["warnings"])
     assert f"coherence: not scored against people, as openai {MODEL}" in told
     assert "clarity: replies that could not be used (malformed 2); they are not judged" in told
     assert "comprehensiveness: replies that could not be used (out_of_range 2); the rule judged 2 of them" in told
-    asked = [prompt(body) for body in endpoint.asked]
-    assert not any("Who paid?" in p for p in asked), "there is no answer to judge"
-    before, remembered = len(asked), sum("contradicts another" in p for p in asked)
+    assert not any("Who paid?" in prompt(body) for body in endpoint.asked), "there is no answer to judge"
+    before = len(endpoint.asked)
     assert quern_here(*arguments).returncode == 0
-    again = [prompt(body) for body in endpoint.asked[before:]]
-    assert (remembered, sum("contradicts another" in p for p in again)) == (2, 0)
+    assert not any("contradicts another" in prompt(body) for body in endpoint.asked[before:])
 
 
 def test_a_model_that_prefers_a_place_and_not_an_answer_is_found_out_and_scored_against_people(

@@ -12,7 +12,7 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
 from quern.jobs.reasoning.judging.gold import Preference, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
-from quern.jobs.reasoning.judging.overlap import exact_match, gold_words, likeness, polarity, token_f1
+from quern.jobs.reasoning.judging.overlap import exact_match, likeness, polarity, token_f1
 
 QUAY = Passage(
     "The quay wall was mended on 12 May 2024. The repair cost 740,000 crowns and took 9 weeks.",
@@ -63,10 +63,8 @@ def test_a_rule_says_nothing_where_it_has_nothing_to_go_by() -> None:
     ("criterion", "issues", "said", "reason"),
     [
         ("clarity", 0, 11.0, "out_of_range"),
-        ("clarity", 0, -1.0, "out_of_range"),
         ("clarity", 2, 9.0, "wrong_sum"),
         ("clarity", 2, 8.0, None),
-        ("clarity", 12, 0.0, None),
         ("insightfulness", 2, 7.5, None),
         ("insightfulness", 2, 9.0, "wrong_sum"),
         ("insightfulness", 9, 10.0, None),
@@ -114,8 +112,8 @@ def test_a_model_prefers_in_five_steps() -> None:
     pair = PairInput(answer("a"), answer("b"))
     task = preference_task()
     assert task.check(pair, Preference(reason="", preference=-2)).good
-    assert [p.reason for p in task.check(pair, Preference(reason="", preference=3)).problems] == ["out_of_range"]
-    assert [p.reason for p in task.check(pair, Preference(reason="", preference=0.5)).problems] == ["out_of_range"]
+    for step in (3, 0.5):
+        assert [p.reason for p in task.check(pair, Preference(reason="", preference=step)).problems] == ["out_of_range"]
 
 
 def test_no_answer_can_end_its_own_quotation() -> None:
@@ -145,13 +143,6 @@ def test_no_answer_can_end_its_own_quotation() -> None:
 def test_exact_match_and_f1_are_those_of_squad(said: str, gold: str, exact: float, f1: float) -> None:
     assert exact_match(said, [gold]) == exact
     assert token_f1(said, [gold]) == pytest.approx(f1)
-
-
-def test_the_nearest_of_several_gold_answers_counts() -> None:
-    gold = ["G. Stanley Hall", "Stanley Hall"]
-    assert exact_match("Stanley Hall", gold) == 1
-    assert gold_words("It was Stanley Hall.", gold) == 1
-    assert gold_words("It was Mr Hall.", gold) == 0.5
 
 
 def test_only_a_yes_that_stands_alone_is_one() -> None:
