@@ -121,15 +121,11 @@ def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: s
 def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path, named: str) -> None:
     put(tmp_path / "in" / "w.warc", warc((HERE, http(b"<p>x</p>"), "2024-05-06T00:00:00Z"))[0])
     row = {"url": HERE, "body": b"<p>x</p>", "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}
-    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row])
+    other = {"url": "http://x.example/b", "body": b"x", "source_file": "a.html"}
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row, other])
     assert original_of(made, HERE).block == http(b"<p>x</p>")
-
-
-def test_a_page_that_no_archive_holds_has_no_record(tmp_path: Path) -> None:
-    page = {"url": HERE, "body": b"x", "source_file": "a.html"}
-    made = snapshot_of(Warehouse.create(tmp_path / "wh"), "in", pages=[page])
     with pytest.raises(NotInSnapshotError, match=r"was read from a\.html, which is no archive"):
-        original_of(made, HERE)
+        original_of(made, other["url"])
 
 
 def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Path) -> None:
