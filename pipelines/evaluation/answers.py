@@ -75,13 +75,13 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
         days = {day for c in named for day in _days(c)}
         known = {n for c in named for n in numbers(c.quote)}
         known |= {str(c.published_at.year) for c in named if c.published_at}
-        told = (form for day in days for form in _written(day) if form in text)
-        # The numbers of the times that lie between two days that the text tells itself: `63 years (1886 to 1949)`.
+        written = (form for day in days for form in _written(day) if form in text)
+        # The numbers of the times that lie between two days that the text names itself: `63 years (1886 to 1949)`.
         ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
-        apart = [abs((one - other).days) for one, other in combinations(ends, 2)]
+        distances = [abs((one - other).days) for one, other in combinations(ends, 2)]
         spans = (q for q in quantities(text) if q.unit in _DAYS)
-        near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in apart))
-        holds = numbers(text) <= known.union(*map(numbers, told), {n for q in near for n in numbers(q.text)})
+        near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in distances))
+        holds = numbers(text) <= known.union(*map(numbers, written), {n for q in near for n in numbers(q.text)})
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -127,7 +127,7 @@ class Judgement:
     gold_words: float  # Whether the answer holds the words of the gold answer.
     right: float  # The same; of a gold yes or no, whether the answer says so too.
     evidence: float  # Whether the chunks found hold the gold words, or, of a yes or no, come from all gold documents.
-    judgeable: bool  # Whether that can be told: of a yes or no only where the question names its evidence.
+    judgeable: bool  # Whether that can be known: of a yes or no only where the question names its evidence.
     cited: Cited  # Its citations, where the question names its evidence.
     named: bool  # Whether the question names its evidence.
     words: int  # Its length.
@@ -228,7 +228,7 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
 
 
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
-    """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
+    """All figures that these judgements have, in the order in which they are printed, with 95 % bootstrap intervals."""
     columns = _columns(rows)
     # Figures of another kind, each with 1 for the questions that it is taken over.
     p, found, answerable, judgeable = (columns[name] for name in ("probability", "found", "answerable", "judgeable"))
@@ -259,8 +259,8 @@ FIGURES: Final = (
     *alce.OF_ANSWERS,
     "words",
 )
-"""Figures in the order in which they are told; docs/howto/measure.md says what each is."""
-# Of these a question has a value of its own, whose mean is told; what is shared among questions is not among them.
+"""Figures in the order in which they are printed; docs/howto/measure.md says what each is."""
+# Of these a question has a value of its own, whose mean is printed; what is shared among questions is not among them.
 PER_QUESTION: Final = (
     *("right", "gold_words", "exact_match", "f1", "yes_no", "false_refusals", "refused"),
     *("brier", "citation_precision", "citation_source", "citation_density"),

@@ -133,9 +133,9 @@ def calibration_error(probability: Numbers, happened: Numbers) -> float:
     """
     if not len(happened):
         return float("nan")
-    apart = (probability - _of_its_like(probability, happened))[np.argsort(probability, kind="stable")]
-    starts = np.unique(np.arange(10) * len(apart) // 10)
-    return float(np.abs(np.add.reduceat(apart, starts)).sum() / len(apart))
+    gaps = (probability - _of_its_like(probability, happened))[np.argsort(probability, kind="stable")]
+    starts = np.unique(np.arange(10) * len(gaps) // 10)
+    return float(np.abs(np.add.reduceat(gaps, starts)).sum() / len(gaps))
 
 
 def area_under_roc(probability: Numbers, answerable: Numbers) -> float:

@@ -227,8 +227,8 @@ def compared(
     for figure, metric in named.items():
         values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
         above = values - values[:, :1]
-        told = intervals(np.hstack([values, above]), 10_000)
-        ends = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
+        interval = intervals(np.hstack([values, above]), 10_000)
+        ends = np.column_stack([interval.mean, interval.low, interval.high]).reshape(2, len(recipes), 3).tolist()
         for n, (recipe, (value, low, high), (difference, least, most)) in enumerate(zip(recipes, *ends, strict=True)):
             better, worse = int((above[:, n] > 0).sum()), int((above[:, n] < 0).sum())
             certain = least > 0 or most < 0

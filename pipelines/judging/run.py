@@ -72,8 +72,8 @@ class Figure:
             found.append(f"{name}: not scored against people, as {self.by} (version {self.judge.task.version}) judges")
         elif self.agreement.touches_chance:
             a = self.agreement
-            told = f"{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
-            found.append(f"{name}: people's agreement with it may be chance: {told}")
+            interval = f"{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
+            found.append(f"{name}: people's agreement with it may be chance: {interval}")
         if self.rejected and self.by != "rules":
             codes = ", ".join(f"{code} {count}" for code, count in self.rejected.most_common())
             stood = f"the rule judged {self.by_rule} of them" if self.by_rule else "they are not judged"
@@ -121,7 +121,7 @@ def judge_answers(
         agreements: How far people agree with judges, where that was measured now.
         out: Directory that there is.
         others: Answers to compare with, by `query_id`.
-        opinions: Judges that were left out, to be told.
+        opinions: Judges that were left out, to be listed.
 
     Raises:
         JudgeError: The answers cannot be read.

@@ -121,7 +121,7 @@ class Scored(BaseModel):
     # Its faults, of insightfulness its ideas.
     issues: list[Annotated[str, Field(max_length=1000)]] = Field(max_length=_ISSUES)
     calculation: str = Field(max_length=1000)  # How the score follows from them.
-    # From 0 to 10; None where that cannot be told.
+    # From 0 to 10; None where that cannot be known.
     score: Annotated[float | None, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10}, mode="validation")]
 
 

@@ -51,7 +51,7 @@ class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
-    # 1 or 0; None where that cannot be told.
+    # 1 or 0; None where that cannot be known.
     right: Annotated[int | None, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 1}, mode="validation")]
 
 
@@ -110,7 +110,7 @@ class Preference(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
-    # From -2, the first by far, to 2, the second by far; None where that cannot be told.
+    # From -2, the first by far, to 2, the second by far; None where that cannot be known.
     preference: Annotated[
         float | None, WithJsonSchema({"type": "integer", "minimum": -2, "maximum": 2}, mode="validation")
     ]

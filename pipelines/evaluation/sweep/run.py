@@ -115,7 +115,7 @@ class Task:
     sweep: Sweep
 
     def run(self) -> Outcome:
-        """Carry it out in a worker; an error is told in words, as not every exception can be sent to another process.
+        """Carry it out in a worker; an error is returned in words, as not every exception can be sent to a process.
 
         Raises:
             OSError: A disk is full or fails.

@@ -64,7 +64,7 @@ class Choice(Group):
 
 
 class Comparison(Group):
-    """Two points whose paired difference is told: what the first is worth over the second."""
+    """Two points whose paired difference is measured: what the first is worth over the second."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     of: Choice

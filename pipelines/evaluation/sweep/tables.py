@@ -83,7 +83,7 @@ def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
     grids = grids_of(plan)
     for type_ in (ALL, *sorted(set(types.tolist()) - {""})):
         chosen = np.flatnonzero(types == type_) if type_ != ALL else np.arange(len(types))
-        value, apart = _intervals(of[chosen]), _intervals((of - over)[chosen])
+        value, difference = _intervals(of[chosen]), _intervals((of - over)[chosen])
         counts = (~np.isnan(of[chosen])).sum(axis=0).tolist()
         for n, ((comparison, id_, other), metric) in enumerate(product(pairs, metrics)):
             if not counts[n]:
@@ -99,9 +99,9 @@ def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
                 value=float(value.mean[n]),
                 low=float(value.low[n]),
                 high=float(value.high[n]),
-                difference=float(apart.mean[n]) if compared else None,
-                difference_low=float(apart.low[n]) if compared else None,
-                difference_high=float(apart.high[n]) if compared else None,
+                difference=float(difference.mean[n]) if compared else None,
+                difference_low=float(difference.low[n]) if compared else None,
+                difference_high=float(difference.high[n]) if compared else None,
                 seconds=results.measured[id_].seconds,
             )
 
