@@ -28,7 +28,7 @@ from quern.pipelines.retrieve.recipes import OWN, RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Settings, changes_results
 from quern.schemas.settings.reading import SettingsError, load_settings
-from quern.schemas.words.meant import meant, no_such
+from quern.schemas.words.meant import no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 ACCURACY = "accuracy"
@@ -179,8 +179,5 @@ def _explain(error: ErrorDetails, where: str) -> str:
     path = ".".join(parts) or "the sweep"
     if error["type"] == "extra_forbidden":
         fields = {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
-        near = meant(parts[-1], sorted(fields))
-        return f"{where}: there is no {path}" + (f"; did you mean {near}?" if near else "")
-    if error["type"] == "missing":
-        return f"{where}: {path} is missing"
+        return f"{where}: {no_such('key', parts[-1], sorted(fields))}"
     return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"

@@ -71,11 +71,11 @@ def test_a_point_is_another_when_settings_questions_or_metrics_are(folder: Path)
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"grid": []}, "there is no grid; did you mean grids"),
+        ({"grid": []}, "there is no key 'grid'; did you mean grids"),
         ({"baseline": {"recipe": "dens"}}, "baseline.recipe: there is no recipe 'dens'; did you mean dense"),
         ({"grids": [{"name": "../g", "recipes": ["qcg"]}]}, "grids.0.name"),
         ({"metrics": ["__import__('os')"]}, "there is no metric"),
-        ({"datasets": {"tides": {"documents": "d"}}}, "datasets.tides.questions is missing"),
+        ({"datasets": {"tides": {"documents": "d"}}}, "datasets.tides.questions: Field required"),
         (
             {"grids": [{"name": "g", "recipes": ["qcg"], "settings": {"graph.n": [1] * 101, "link.k": [1] * 100}}]},
             "at most 10,000",
