@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,6 @@ from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-
-log = logging.getLogger(__name__)
 
 DEFAULT_RECIPE = "bridge"  # Of `quern ask` and `quern answer`.
 

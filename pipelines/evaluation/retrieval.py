@@ -132,33 +132,25 @@ def gold_of(searcher: Searcher, questions: Sequence[Question], grades: Grades | 
     return Gold(asked, judgements, gold)
 
 
-def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[str]]:
-    """The `depth` best documents of each question, best first; a document ranks by its best chunk."""
-    documents = batch.graph.documents
-    found = ranking.chunks
-    document = documents.of_chunk[found.chunk]
-    # The first of each (question, document) in order of rank is its best chunk.
-    _, first = np.unique(found.question * max(1, len(documents.keys)) + document, return_index=True)
-    first.sort()
-    ids = documents.keys.take(pa.array(document[first])).to_pylist()
-    rows: list[list[str]] = [[] for _ in range(len(batch))]
-    for question, doc_id in zip(found.question[first].tolist(), ids, strict=True):
-        if len(rows[question]) < depth:
-            rows[question].append(doc_id)
-    return rows
-
-
 def document_run(batch: Batch, ranking: Ranking, gold: Gold, depth: int) -> list[ir_measures.ScoredDoc]:
-    """What a recipe found for the questions of `gold`, as `ir_measures` takes it.
+    """The `depth` best documents of each question of `gold`, as `ir_measures` takes them; each by its best chunk.
 
     Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
     Where gold names the page that a document is of, and not the document, the document stands for its page.
     """
-    first, run = gold.documents.first_of_page, []
-    rows = document_ranking(batch, ranking, depth)
-    for question, ranked, evidence in zip(gold.questions, rows, gold.documents.evidence, strict=True):
-        pages = dict.fromkeys(d if d in evidence else first.get(d, d) for d in ranked)
-        run += [ir_measures.ScoredDoc(question.query_id, d, float(depth - rank)) for rank, d in enumerate(pages)]
+    documents, hits = batch.graph.documents, ranking.chunks
+    document = documents.of_chunk[hits.chunk]
+    # The first of each (question, document) in order of rank is its best chunk.
+    _, first = np.unique(hits.question * max(1, len(documents.keys)) + document, return_index=True)
+    first.sort()
+    ranked: list[list[str]] = [[] for _ in range(len(batch))]
+    ids = documents.keys.take(pa.array(document[first])).to_pylist()
+    for question, doc_id in zip(hits.question[first].tolist(), ids, strict=True):
+        ranked[question].append(doc_id)
+    pages, run = gold.documents.first_of_page, []
+    for asked, ids, evidence in zip(gold.questions, ranked, gold.documents.evidence, strict=True):
+        distinct = dict.fromkeys(d if d in evidence else pages.get(d, d) for d in ids[:depth])
+        run += [ir_measures.ScoredDoc(asked.query_id, d, float(depth - rank)) for rank, d in enumerate(distinct)]
     return run
 
 
