@@ -43,7 +43,6 @@ def holds(inputs: Sequence[EntailmentInput]) -> list[bool]:
     ("citations", "texts", "recalled", "cited", "precise"),
     [
         ((), ["ab"], 0, 0, 0),  # Nothing is cited.
-        ((1,), ["ab"], 1, 1, 1),
         ((1,), ["a"], 0, 1, 0),
         ((1, 2), ["a", "b"], 1, 2, 2),  # Neither alone, each needed.
         ((1, 2), ["ab", "x"], 1, 2, 1),  # The second neither says it nor is needed.

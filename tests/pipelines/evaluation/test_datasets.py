@@ -114,7 +114,6 @@ def test_multihop_rag_is_built_and_evaluated(tmp_path: Path) -> None:
         (json.dumps([_HOTPOT])[:-9], "m.json:1: "),
         (json.dumps([_HOTPOT | {"context": [["Elm Quay"]]}]), "m.json:1: ValueError"),
         ("7", "an object of no known dataset"),
-        ("", "no documents in"),
     ],
 )
 def test_a_file_of_no_dataset_is_told_and_leaves_nothing(tmp_path: Path, text: str, told: str) -> None:

@@ -42,13 +42,14 @@ def test_a_page_of_any_declared_charset_is_shown(snapshot: Make, charset: str | 
     assert show(snapshot(pages=[page]), "page", HERE)["row"]["body"] == "<p>čaj</p>"
 
 
-def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make) -> None:
+def test_a_missing_page_is_explained_by_its_rejects_and_by_documents_of_its_address(snapshot: Make) -> None:
     reject = {"job": "ingest", "key": "w.warc@0", "reason": "http_status", "detail": f"{HERE}: status 404"}
-    made = snapshot(rejects=[reject])
+    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": "http://x.example"} for d in ("p1", "p2")]
+    made = snapshot(rejects=[reject], documents=documents)
     with pytest.raises(NotInSnapshotError, match=rf"http_status \({HERE}: status 404; w.warc@0\)"):
         show(made, "page", HERE)
-    with pytest.raises(NotInSnapshotError) as error:
-        show(made, "page", HERE.removesuffix("/a"))
+    with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url") as error:
+        show(made, "page", "http://x.example")
     assert "rejected" not in str(error.value)
 
 
@@ -72,12 +73,6 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(sna
     assert "\x1b" not in shown
     with pytest.raises(NotInSnapshotError, match="did you mean Mercury"):
         entities_named(made, "Quicksilvre")
-
-
-def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
-    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": HERE} for d in ("p1", "p2")]
-    with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
-        show(snapshot(documents=documents), "page", HERE)
 
 
 def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
