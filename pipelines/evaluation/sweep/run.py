@@ -19,12 +19,12 @@ import signal
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -39,6 +39,7 @@ from quern.pipelines.evaluation.sweep.spec import Dataset, Sweep, SweepError
 
 log = logging.getLogger(__name__)
 
+_Record = TypeVar("_Record")
 _GRACE_S = 10.0  # For a build that is stopped to leave its files in order.
 
 
@@ -48,20 +49,22 @@ class Results:
     def __init__(self, out: Path, plan: Plan) -> None:
         self.out = out.absolute()
         self.plan = plan
-        self.measured = {id_: PointRecord(**row) for id_, row in self._read("points", plan.points)}
-        self.built = {id_: str(row["snapshot"]) for id_, row in self._read("builds", [b.id for b in plan.builds])}
+        self.measured = self._read("points", plan.points, lambda row: PointRecord(**row))
+        self.built = self._read("builds", [b.id for b in plan.builds], lambda row: str(row["snapshot"]))
         self.failed: dict[str, str] = {}
         self.reused = len(self.measured)
 
-    def _read(self, folder: str, ids: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _read(self, folder: str, ids: Iterable[str], record: Callable[[dict[str, Any]], _Record]) -> dict[str, _Record]:
+        found: dict[str, _Record] = {}
         for id_ in ids:
             path = self.out / folder / f"{id_}.json"
             try:
-                yield id_, json.loads(path.read_text("utf-8"))
+                found[id_] = record(json.loads(path.read_text("utf-8")))
             except FileNotFoundError:
                 continue
-            except ValueError:
+            except (ValueError, TypeError, KeyError):
                 log.warning("%s is damaged and will be computed anew", path)
+        return found
 
     def warehouse(self, dataset: str) -> Path:
         """Where the builds of a dataset go."""
