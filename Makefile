@@ -31,7 +31,7 @@ START := $(shell date +%s)
 FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip --exclude hf-xet | sed 's/+cpu$$//'
 
 # What the picture of the graph in docs/explanation/graph.md shows.
-PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
+PICTURED := "Why did the beekeepers stop using thyme strips?", "$(DEMO)/warehouse", recipe="qcg"
 
 .PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow install-elasticsearch demo picture reference test test-torch test-gpu test-vllm test-airflow test-elasticsearch lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
@@ -107,7 +107,8 @@ demo: install
 
 picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
-	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
+	@$(BIN)/python -c 'import quern; settings = {"graph.n": 5, "retrieve.top_k": 4}; \
+	  print(quern.picture(quern.ask($(PICTURED), settings=settings)))' >docs/graph.svg
 
 reference: install
 	@PYTHONPATH=. $(BIN)/python -m tests.reference docs/reference

@@ -34,7 +34,6 @@ def ask(
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.")] = None,
     align: Annotated[
         bool, typer.Option("--align", help="Also show which words of the question which words of the chunks match.")
     ] = False,
@@ -53,10 +52,6 @@ def ask(
 
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
-    if picture:
-        from quern.pipelines.inspect.graph import write_path
-
-        write_path(answer, picture)
     if as_json:
         print_json(answer.model_dump(mode="json"))
         return

@@ -58,7 +58,7 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],
     "rows": _rows,
     "steps": lambda: _in("pipelines.build.stage").stage_names(),
-    "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],
+    "judges": lambda: _in("pipelines.judging.judges").JUDGES,
     "formats": lambda: _in("jobs.pages.inputs").KINDS,
 }
 

@@ -1,9 +1,9 @@
-"""Measuring: recipes and answers against gold ones, sweeps of settings, main text, judges of answers."""
+"""Measuring: recipes and answers against gold ones, sweeps of settings, judges of answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -47,7 +47,7 @@ def evaluate(
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Judgements of TREC or BEIR, with --topics.")] = None,
     topics: Annotated[
         Path | None,
-        typer.Option("--topics", help="Topics that --qrels judges: lines `ID<tab>TEXT`, JSON lines, or TREC's <top>."),
+        typer.Option("--topics", help="Topics that --qrels judges: lines `ID<tab>TEXT`, or BEIR's JSON lines."),
     ] = None,
     beir: Annotated[
         Path | None, typer.Option("--beir", help="Folder of BEIR: its queries.jsonl and qrels/test.tsv.")
@@ -139,8 +139,7 @@ def _print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> No
 
 
 @app.command(
-    epilog="Examples:  quern sweep paper --datasets FOLDER --out sweep/    "
-    "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
+    epilog="Examples:  quern sweep paper --datasets FOLDER --out sweep/    quern sweep sweep.yaml --out sweep/ --jobs 1"
 )
 def sweep(
     file: Annotated[
@@ -148,75 +147,45 @@ def sweep(
     ],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points and tables; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
-    only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core. 1 for undisturbed seconds.")] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and stop.")] = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Measure recipes and settings on datasets with gold evidence, against a baseline.
 
     Points that differ only in search settings share a build; builds of a dataset share a memo. To resume a stopped
-    sweep, run the same command again. Writes results and questions as Parquet and results.md to OUT; exit code 1 if a
-    point failed.
+    sweep, run the same command again. Writes results.parquet and results.md to OUT; exit code 1 if a point failed.
     """
     from quern.pipelines.evaluation.sweep import spec
     from quern.pipelines.evaluation.sweep.plan import plan_sweep
-    from quern.pipelines.evaluation.sweep.run import Results, run_sweep
+    from quern.pipelines.evaluation.sweep.run import run_sweep
     from quern.pipelines.evaluation.sweep.spec import read_sweep
+    from quern.pipelines.evaluation.sweep.tables import rows, write_markdown, write_table
 
     packaged = Path(spec.__file__).with_name(f"{file.name}.yaml")
     file = packaged if str(file) == file.name and not file.is_file() and packaged.exists() else file
-    plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
+    plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file))
     for name in plan.absent:
         typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)
-    if dry_run:
-        _tell_plan(Results(out, plan), as_json)
-        return
     results = run_sweep(plan, out, jobs)
-    _report(results, as_json)
-    if results.failed:
-        raise typer.Exit(1)
-
-
-def _tell_plan(results: Any, as_json: bool) -> None:
-    plan = results.plan
-    figures = {
-        "datasets": list(plan.sources),
-        "points": len(plan.points),
-        "finished": len(results.measured),
-        "builds": len(plan.builds),
-        "built": len(results.built),
-    }
-    if as_json:
-        open_ = [{"dataset": p.dataset, "point": p.label} for p in plan.points.values() if p.id not in results.measured]
-        print_json({**figures, "open": open_})
-        return
-    typer.echo(" ".join(f"{name}={','.join(v) if isinstance(v, list) else v}" for name, v in figures.items()))
-    for build in plan.builds:
-        names = [p.label + (" (finished)" if p.id in results.measured else "") for p in build.points]
-        typer.echo(f"build {build.id[:8]} of {build.dataset}: {', '.join(names)}")
-
-
-def _report(results: Any, as_json: bool) -> None:
-    from quern.pipelines.evaluation.sweep.tables import rows, write_markdown, write_tables
-
     figures = rows(results)
     page = write_markdown(results, figures)
-    paths = [*write_tables(results, figures), page]
+    paths = [write_table(results, figures), page]
     if as_json:
         print_json(
             {
-                "points": len(results.plan.points),
+                "points": len(plan.points),
                 "computed": len(results.measured) - results.reused,
                 "finished_before": results.reused,
-                "failed": {results.plan.points[i].label: error for i, error in results.failed.items()},
+                "failed": {plan.points[i].label: error for i, error in results.failed.items()},
                 "files": [str(p) for p in paths],
             }
         )
-        return
-    typer.echo(page.read_text("utf-8"))
-    for path in paths:
-        typer.echo(str(path), err=True)
+    else:
+        typer.echo(page.read_text("utf-8"))
+        for path in paths:
+            typer.echo(str(path), err=True)
+    if results.failed:
+        raise typer.Exit(1)
 
 
 @app.command("recipes", epilog="Example:  quern recipes")
@@ -229,24 +198,6 @@ def list_recipes(as_json: cli.AsJson = False) -> None:
         return
     for name, recipe in RECIPES.items():
         typer.echo(f"{name:<15} {recipe.citation}{' (default)' if name == DEFAULT else ''}")
-
-
-@app.command("evaluate-extraction", epilog="Example:  quern evaluate-extraction article_extraction_benchmark/ --json")
-def evaluate_extraction(
-    folder: Annotated[Path, typer.Argument(help="Folder with html/ID.html.gz and ground-truth.json.")],
-    settings: cli.SettingsFile = None,
-    override: cli.Overrides = None,
-    as_json: cli.AsJson = False,
-) -> None:
-    """Measure main text against gold text: F1, precision and recall over 4-gram shingles."""
-    from quern.pipelines.evaluation.extraction import evaluate_extraction as measure
-
-    figures = measure(folder, load_settings(settings, override).clean)
-    if as_json:
-        print_json(figures)
-        return
-    for name, value in figures.items():
-        typer.echo(f"{name:<12} {value:.4f}" if isinstance(value, float) else f"{name:<12} {value}")
 
 
 @app.command(
@@ -328,7 +279,7 @@ def judge(
     theirs = None if people is None else read_people(people)
     out.mkdir(parents=True, exist_ok=True)
     with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
-        found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        found = [a for j in chosen if theirs is not None and (a := measured(reasoner, j, by, theirs))]
         rows = cli.counted("judge", file.answers(rejects.write), file.size)
         opinions = () if model or judges else OPINIONS
         report = judge_answers(rows, chosen, reasoner, by, found, out, others, opinions)

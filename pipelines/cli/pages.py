@@ -24,19 +24,16 @@ from quern.schemas.words.lines import one_line
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.inspect.reading import CrawlPlan, IngestPlan
     from quern.pipelines.pages.crawl import CrawlReport
-    from quern.schemas.settings import CrawlSettings
 
 app = cli.new_app("")
 
-_MOST_SHOWN = 10  # Hosts, or documents, that a message names.
+_MOST_SHOWN = 10  # Documents that a message names.
 
 
 @app.command(
     epilog="Examples:  quern crawl seeds.txt -w WH --set crawl.contact=crawler@your-organisation.example    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --sitemaps --scope domain --max-pages 10000    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --dry-run"
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --sitemaps --scope domain --max-pages 10000"
 )
 def crawl(
     seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
@@ -53,7 +50,6 @@ def crawl(
         str | None, typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"])
     ] = None,
     ray_address: cli.RayAddress = None,
-    dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Fetch pages from the web into WARC files and the page store; resumes an interrupted crawl.
@@ -71,11 +67,6 @@ def crawl(
     }
     overrides = [*(override or []), *(f"{name}={value}" for name, value in options.items() if value is not None)]
     loaded = load_settings(settings, overrides)
-    if dry_run:
-        from quern.pipelines.inspect.reading import plan_crawl
-
-        _tell_crawl_plan(plan_crawl(seeds, warehouse, loaded), loaded.crawl, as_json=as_json)
-        return
     from quern.jobs.crawl.fleet import CrawlError
     from quern.pipelines.pages.crawl import check_settings, read_seeds
     from quern.pipelines.pages.crawl import crawl as run_crawl
@@ -98,24 +89,6 @@ def crawl(
         raise CrawlError(f"nothing was fetched: {told}{hint}; {file} says more")
 
 
-def _tell_crawl_plan(plan: CrawlPlan, settings: CrawlSettings, *, as_json: bool) -> None:
-    limits = {name: getattr(settings, name) for name in ("scope", "sitemaps", "max_pages", "max_depth", "delay")}
-    not_asked = "robots.txt, sitemaps, the addresses of hosts and what they link to: the crawl asks for them"
-    if as_json:
-        print_json({"dry_run": True, **asdict(plan), "limits": limits, "not_asked": not_asked})
-        return
-    begins = f"crawl {plan.goes_on} would go on" if plan.goes_on else "a new crawl would begin"
-    typer.echo(f"{begins}: {plan.seeds:,} seeds on {len(plan.hosts):,} hosts, {plan.known:,} fetched before")
-    for host, count in list(plan.hosts.items())[:_MOST_SHOWN]:
-        typer.echo(f"  {count:,} of {host}")
-    if (more := len(plan.hosts) - _MOST_SHOWN) > 0:
-        typer.echo(f"  ... and {more:,} more hosts")
-    typer.echo(f"as {plan.user_agent}, by {plan.workers} processes ({plan.engine})")
-    typer.echo("limits: " + ", ".join(f"{name} {value}" for name, value in limits.items()) + " (0 pages: no limit)")
-    typer.echo(f"at {settings.delay:g} s between requests to a host the seeds take {plan.least_seconds:,.0f} s or more")
-    typer.echo(f"nothing was fetched or written. Not looked at: {not_asked}")
-
-
 def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
     typer.echo(
         f"crawl {report.crawl_id} ended ({report.ended}) after {report.seconds:.1f} s: {report.fetched:,} pages, "
@@ -133,7 +106,7 @@ def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
 
 @app.command(
     epilog="Examples:  quern ingest crawl/ -w WH    quern ingest 'archive/*.warc.gz' pages.jsonl -w WH    "
-    "quern ingest articles.csv -w WH --map text=body,doc_id=id --dry-run    "
+    "quern ingest articles.csv -w WH --map text=body,doc_id=id    "
     "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077"
 )
 def ingest(
@@ -156,7 +129,6 @@ def ingest(
         str | None, typer.Option(help="auto, local or spark.", autocompletion=lambda: ["auto", "local", "spark"])
     ] = None,
     spark_master: cli.SparkMaster = None,
-    dry_run: cli.DryRun = False,
     sync: Annotated[
         bool,
         typer.Option(
@@ -173,18 +145,11 @@ def ingest(
     """Read SOURCES into the page store; files that it holds unchanged are not read.
 
     Archives (WARC, WET), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
-    With --dry-run one process reads them, whatever the engine, and reports their contents and rejects. The version of
-    a document that was ingested last wins, unless both versions state `modified_at`. A document removed by `quern
-    remove` stays out until its content changes.
+    The version of a document that was ingested last wins, unless both versions state `modified_at`. A document removed
+    by `quern remove` stays out until its content changes.
     """
     engines = {"engine": engine, "spark_master": spark_master}
     loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
-    if dry_run:
-        from quern.pipelines.inspect.reading import plan_ingest
-
-        planned = plan_ingest(sources, warehouse, loaded.ingest, lenient=sync and yes)
-        print_json({"dry_run": True, **asdict(planned)}) if as_json else _tell_ingest_plan(planned)
-        return
     from quern.jobs.pages.inputs import IngestError, find_inputs
     from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES
@@ -209,42 +174,19 @@ def ingest(
     typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects{harmless}{noted}")
     if report.reasons:
         typer.echo("  " + ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items()))
-    _tell_first(report.first_reject, report.first_warning, "  ")
+    for kind, first in (("reject", report.first_reject), ("warning", report.first_warning)):
+        if first:
+            typer.echo(f"  first {kind}: {one_line(first)}")
     for kind, count in report.records.items():
         typer.echo(f"  {count:,} records {kind}")
     _tell_missing(report.missing, report.missing_files, "they stay, --sync removes them")
     _tell_missing(report.removed, report.missing_files, "they were removed")
 
 
-def _tell_first(reject: str | None, warning: str | None, indent: str = "") -> None:
-
-    for kind, first in (("reject", reject), ("warning", warning)):
-        if first:
-            typer.echo(f"{indent}first {kind}: {one_line(first)}")
-
-
 def _tell_missing(documents: int, files: Sequence[str], what: str) -> None:
     if documents:
         named = f"{', '.join(files)}{' and more' if documents > len(files) else ''}"
         typer.echo(f"  {documents:,} documents of earlier ingests are missing now ({named}): {what}")
-
-
-def _tell_ingest_plan(plan: IngestPlan) -> None:
-    names = ("files", "held", "bytes", "pages", "rejects", "warnings")
-    typer.echo(f"{'kind':<10}" + "".join(f"{name:>12}" for name in names))
-    for kind, of in plan.kinds.items():
-        typer.echo(f"{kind:<10}" + "".join(f"{getattr(of, name):>12,}" for name in names))
-    for told, counts in (("rejects", plan.rejects), ("warnings", plan.warnings)):
-        if counts:
-            typer.echo(f"{told}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.items()))
-    _tell_first(plan.first_reject, plan.first_warning)
-    if plan.duplicates:
-        typer.echo(
-            f"{plan.duplicates:,} of the pages have an id or address that stands again: "
-            f"a build makes {plan.distinct:,} pages of them"
-        )
-    typer.echo(f"read in {plan.seconds:.1f} s; nothing was written. held: unchanged in the page store, not read again")
-    _tell_missing(plan.missing, plan.missing_files, "--sync would remove them")
 
 
 @app.command(

@@ -116,7 +116,7 @@ def report(
     last: Annotated[int, typer.Option(min=1, help="Builds to show, the newest.")] = 30,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Write a page about the last builds: funnel, rows left out, time and memory of each step, trends.
+    """Write a page about the last builds: funnel, rows left out, time and memory of each step.
 
     Failed builds are included. The page is one file without scripts. `--json` prints the builds too.
     """

@@ -1,1 +1,1 @@
-"""How good results are: retrieval, main text, sweeps over settings."""
+"""How good results are: retrieval, answers, sweeps over settings."""

@@ -29,7 +29,6 @@ from quern.pipelines.evaluation.alce.records import record_of
 from quern.pipelines.evaluation.bootstrap import (
     Figure,
     Numbers,
-    area_under_risk_coverage,
     area_under_roc,
     calibration_error,
     ratio_figures,
@@ -76,13 +75,13 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
         days = {day for c in named for day in _days(c)}
         known = {n for c in named for n in numbers(c.quote)}
         known |= {str(c.published_at.year) for c in named if c.published_at}
-        told = (form for day in days for form in _written(day) if form in text)
-        # The numbers of the times that lie between two days that the text tells itself: `63 years (1886 to 1949)`.
+        written = (form for day in days for form in _written(day) if form in text)
+        # The numbers of the times that lie between two days that the text names itself: `63 years (1886 to 1949)`.
         ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
-        apart = [abs((one - other).days) for one, other in combinations(ends, 2)]
+        distances = [abs((one - other).days) for one, other in combinations(ends, 2)]
         spans = (q for q in quantities(text) if q.unit in _DAYS)
-        near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in apart))
-        holds = numbers(text) <= known.union(*map(numbers, told), {n for q in near for n in numbers(q.text)})
+        near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in distances))
+        holds = numbers(text) <= known.union(*map(numbers, written), {n for q in near for n in numbers(q.text)})
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -122,13 +121,13 @@ class Judgement:
     answerable: bool  # Whether the question has a gold answer.
     found: bool  # Whether it was answered.
     probability: float
-    polarity: str | None  # The gold answer where it is yes or no.
-    exact: tuple[float, float]  # Exact match of the short answer, and the best of the short and the whole one.
-    f1: tuple[float, float]  # Token F1, likewise.
+    yes_no: bool  # Whether the gold answer is yes or no.
+    exact: float  # Exact match of the short answer.
+    f1: float  # Token F1 of the short answer.
     gold_words: float  # Whether the answer holds the words of the gold answer.
     right: float  # The same; of a gold yes or no, whether the answer says so too.
     evidence: float  # Whether the chunks found hold the gold words, or, of a yes or no, come from all gold documents.
-    judgeable: bool  # Whether that can be told: of a yes or no only where the question names its evidence.
+    judgeable: bool  # Whether that can be known: of a yes or no only where the question names its evidence.
     cited: Cited  # Its citations, where the question names its evidence.
     named: bool  # Whether the question names its evidence.
     words: int  # Its length.
@@ -170,18 +169,14 @@ def _judgement(
     right = overlap.polarity(short) == expected if expected else holds
     seen = {h.doc_id for h in answer.hits}
     reached = evidence <= seen if expected else overlap.holds(" ".join(h.text for h in answer.hits), gold)
-    exact, f1 = (
-        (measure(short, gold), max(measure(short, gold), measure(whole, gold))) if answerable else (0.0, 0.0)
-        for measure in (overlap.exact_match, overlap.token_f1)
-    )
     return Judgement(
         type=question.type or "",
         answerable=answerable,
         found=answer.found,
         probability=answer.probability,
-        polarity=expected,
-        exact=exact,
-        f1=f1,
+        yes_no=expected is not None,
+        exact=overlap.exact_match(short, gold) if answerable else 0.0,
+        f1=overlap.token_f1(short, gold) if answerable else 0.0,
         gold_words=float(holds),
         right=float(right),
         evidence=float(answerable and reached),
@@ -195,16 +190,9 @@ def _judgement(
 
 def _columns(rows: Sequence[Judgement]) -> dict[str, Numbers]:
     """What judgements say in numbers, each as a column with one value per question."""
-    read: dict[str, Callable[[Judgement], float]] = {
-        **{f.name: attrgetter(f.name) for f in fields(Judgement) if f.type in ("bool", "float", "int")},
-        **{f.name: attrgetter(f"cited.{f.name}") for f in fields(Cited)},
-        **{end: lambda r, end=end: r.polarity == end for end in ("yes", "no")},  # type: ignore[misc]
-        **{f"{name}{end}": lambda r, n=name, at=at: getattr(r, n)[at] for name in ("exact", "f1") for at, end in _BEST},  # type: ignore[misc]
-    }
-    return {name: np.array([value(row) for row in rows], dtype=np.float64) for name, value in read.items()}
-
-
-_BEST: Final = ((0, ""), (1, "_best"))
+    own = [f.name for f in fields(Judgement) if f.type in ("bool", "float", "int")]
+    paths = {name: name for name in own} | {f.name: f"cited.{f.name}" for f in fields(Cited)}
+    return {name: np.array([*map(attrgetter(path), rows)], dtype=np.float64) for name, path in paths.items()}
 
 
 def _shares(c: Mapping[str, Numbers]) -> dict[str, tuple[Numbers, Numbers]]:
@@ -215,12 +203,8 @@ def _shares(c: Mapping[str, Numbers]) -> dict[str, tuple[Numbers, Numbers]]:
         "right": (right, answerable),
         "gold_words": (c["gold_words"], answerable),
         "exact_match": (c["exact"], answerable),
-        "exact_match_best": (c["exact_best"], answerable),
         "f1": (c["f1"], answerable),
-        "f1_best": (c["f1_best"], answerable),
-        "yes_no": (right, c["yes"] + c["no"]),
-        "yes_no yes": (right, c["yes"]),
-        "yes_no no": (right, c["no"]),
+        "yes_no": (right, c["yes_no"]),
         "false_refusals": (refused, answerable),
         "refused": (refused, 1.0 - answerable),
         "brier": ((c["probability"] - c["evidence"]) ** 2 * c["judgeable"], c["judgeable"]),
@@ -244,71 +228,41 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
 
 
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
-    """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
+    """All figures that these judgements have, in the order in which they are printed, with 95 % bootstrap intervals."""
     columns = _columns(rows)
     # Figures of another kind, each with 1 for the questions that it is taken over.
-    p, right, found, answerable, judgeable = (
-        columns[name] for name in ("probability", "right", "found", "answerable", "judgeable")
-    )
+    p, found, answerable, judgeable = (columns[name] for name in ("probability", "found", "answerable", "judgeable"))
 
-    def balanced(at: Positions) -> float:
-        each = [right[at][columns[polarity][at] == 1] for polarity in ("yes", "no")]
-        return float(np.mean([e.mean() for e in each])) if all(len(e) for e in each) else float("nan")
+    def median_words(at: Positions) -> float:
+        lengths = columns["words"][at][found[at] == 1]
+        return float(np.median(lengths)) if len(lengths) else float("nan")
 
-    def middle(at: Positions) -> float:
-        said = columns["words"][at][found[at] == 1]
-        return float(np.median(said)) if len(said) else float("nan")
-
-    def calibration(at: Positions, happened: Numbers, over: Numbers) -> float:
-        at = at[over[at] == 1]
-        return calibration_error(p[at], happened[at])
+    def calibration(at: Positions) -> float:
+        at = at[judgeable[at] == 1]
+        return calibration_error(p[at], columns["evidence"][at])
 
     statistics: dict[str, tuple[Callable[[Positions], float], Numbers]] = {
-        "yes_no_balanced": (balanced, columns["yes"] + columns["no"]),
         "refused_at_8%_false": (lambda at: refused_at(p[at], answerable[at]), 1.0 - answerable),
         "auroc": (lambda at: area_under_roc(p[at], answerable[at]), np.ones_like(found)),
-        "aurc": (lambda at: area_under_risk_coverage(p[at], right[at]), np.ones_like(found)),
-        "ece": (lambda at: calibration(at, columns["evidence"], judgeable), judgeable),
-        "ece_right": (lambda at: calibration(at, right, found), found),
-        "words": (middle, found),
+        "ece": (calibration, judgeable),
+        "words": (median_words, found),
     }
     known = ratio_figures(_shares(columns)) | statistic_figures(statistics, len(rows))
     known |= alce.figures([row.alce for row in rows])
     return {name: known[name] for name in FIGURES if name in known and not np.isnan(known[name].value)}
 
 
-FIGURES: Final = {
-    "right": "answers that hold the gold words, or agree with a gold yes or no",
-    "gold_words": "answers that hold at least .8 of the content words of the gold answer",
-    "exact_match": "exact match of the short answer",
-    "exact_match_best": "exact match of the short or the whole answer, whichever is better",
-    "f1": "token F1 of the short answer",
-    "f1_best": "token F1 of the short or the whole answer, whichever is better",
-    "yes_no": "accuracy where the gold answer is yes or no",
-    "yes_no yes": "the same where it is yes",
-    "yes_no no": "the same where it is no",
-    "yes_no_balanced": "mean of the last two",
-    "false_refusals": "answerable questions refused",
-    "refused": "unanswerable questions refused",
-    "refused_at_8%_false": "unanswerable questions below the probability that 8 % of the answerable are below",
-    "auroc": "area under ROC of the probability, answerable against not",
-    "aurc": "area under risk and coverage: mean share of wrong answers among the surest, over all coverages",
-    "ece": "expected calibration error against whether the evidence answers, if known, ten bins of equal mass",
-    "ece_right": "the same of the answers given, against whether they are right",
-    "brier": "Brier score against whether the evidence answers, if known",
-    "citation_source": "citations of a gold source",
-    "citation_precision": "the same whose quotes, read on their days of publication, have each number of the sentence",
-    "citation_numbers": "cited sentences all of whose numbers stand in their quotes, read on their days of publication",
-    "citation_density": "sentences with a citation",
-    "quotes_equal": "quotes that equal the document's text at their span; those that the gate dropped do not",
-    **alce.OF_ANSWERS,
-    "words": "median length of an answer in words",
-}
-
-
-# Of these a question has a value of its own, whose mean is told; what is shared among questions is not among them.
+FIGURES: Final = (
+    *("right", "gold_words", "exact_match", "f1", "yes_no"),
+    *("false_refusals", "refused", "refused_at_8%_false", "auroc", "ece", "brier"),
+    *("citation_source", "citation_precision", "citation_numbers", "citation_density", "quotes_equal"),
+    *alce.OF_ANSWERS,
+    "words",
+)
+"""Figures in the order in which they are printed; docs/howto/measure.md says what each is."""
+# Of these a question has a value of its own, whose mean is printed; what is shared among questions is not among them.
 PER_QUESTION: Final = (
-    *("right", "gold_words", "exact_match", "exact_match_best", "f1", "f1_best", "yes_no", "false_refusals", "refused"),
+    *("right", "gold_words", "exact_match", "f1", "yes_no", "false_refusals", "refused"),
     *("brier", "citation_precision", "citation_source", "citation_density"),
     *alce.PER_QUESTION,
 )

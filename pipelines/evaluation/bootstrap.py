@@ -15,7 +15,8 @@ import numpy.typing as npt
 from quern.indexes.vectors import Positions
 
 Numbers = npt.NDArray[np.float64]
-SEED = 20250921
+_SEED = 20250921
+_TAILS = ((1.0 - 0.95) / 2.0, 1.0 - (1.0 - 0.95) / 2.0)  # Of a 95 % interval.
 _CELLS = 1 << 23  # Of the matrix of counts held at once: 64 MiB.
 
 
@@ -28,43 +29,34 @@ class Interval:
     high: Numbers
 
 
-def intervals(values: Numbers, resamples: int, confidence: float, seed: int) -> Interval:
-    """The mean of each column of `values` over its rows, with its percentile interval.
-
-    A resample is how often it draws each row, so all columns of all resamples are one matrix product.
-
-    Args:
-        values: One row per question, shape (questions, columns), at least one row.
-        resamples: Number of resamples.
-        confidence: Coverage, such as .95.
-        seed: Seed of the draws; the same seed and number of rows draw the same questions.
-    """
-    means = np.concatenate([counts @ values / len(values) for counts in _draws(len(values), resamples, seed)])
-    return Interval(values.mean(axis=0), *_quantiles(means, confidence))
+def intervals(values: Numbers, resamples: int = 1000) -> Interval:
+    """The mean of each column of `values`, shape (questions, columns), over its rows, with its percentile interval."""
+    return ratio_intervals(values, np.ones_like(values), resamples)
 
 
-def ratio_intervals(part: Numbers, whole: Numbers, resamples: int, confidence: float, seed: int) -> Interval:
+def ratio_intervals(part: Numbers, whole: Numbers, resamples: int = 1000) -> Interval:
     """The sum of each column of `part` over that of `whole`, with its percentile interval; NaN where there is none.
 
     A mean over some of the questions has 1 for each of them in `whole`, a share of what questions have several of
-    its number.
+    its number. A resample is how often it draws each row, so all columns of all resamples are one matrix product; the
+    same number of rows draws the same questions.
     """
-    draws = [_ratio(counts @ part, counts @ whole) for counts in _draws(len(part), resamples, seed)]
-    return Interval(_ratio(part.sum(axis=0), whole.sum(axis=0)), *_quantiles(np.concatenate(draws), confidence))
+    draws = [_ratio(counts @ part, counts @ whole) for counts in _draws(len(part), resamples)]
+    return Interval(_ratio(part.sum(axis=0), whole.sum(axis=0)), *_quantiles(np.concatenate(draws)))
 
 
 def statistic_intervals(
-    statistics: Callable[[Positions], Sequence[float]], rows: int, resamples: int, confidence: float, seed: int
+    statistics: Callable[[Positions], Sequence[float]], rows: int, resamples: int = 1000
 ) -> Interval:
     """What `statistics` says of all rows, given their positions, each figure with its percentile interval."""
     every = np.arange(rows)
-    draws = [statistics(np.repeat(every, c.astype(np.int64))) for b in _draws(rows, resamples, seed) for c in b]
-    return Interval(np.array(statistics(every)), *_quantiles(np.array(draws), confidence))
+    draws = [statistics(np.repeat(every, c.astype(np.int64))) for b in _draws(rows, resamples) for c in b]
+    return Interval(np.array(statistics(every)), *_quantiles(np.array(draws)))
 
 
-def _draws(rows: int, resamples: int, seed: int) -> Iterator[Numbers]:
+def _draws(rows: int, resamples: int) -> Iterator[Numbers]:
     """How often each resample draws each row, some resamples at a time, shape (some, rows)."""
-    random, share = np.random.default_rng(seed), np.full(rows, 1.0 / rows)
+    random, share = np.random.default_rng(_SEED), np.full(rows, 1.0 / rows)
     step = max(1, _CELLS // rows)
     for start in range(0, resamples, step):
         yield random.multinomial(rows, share, size=min(step, resamples - start)).astype(np.float64)
@@ -74,13 +66,12 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
     return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 
 
-def _quantiles(values: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
-    """Of each column the ends of its interval, leaving out resamples that had nothing to measure."""
-    tail = (1.0 - confidence) / 2.0
+def _quantiles(values: Numbers) -> tuple[Numbers, Numbers]:
+    """Of each column the ends of its 95 % interval, leaving out resamples that had nothing to measure."""
     ends = np.full((2, values.shape[1]), np.nan)
     for column, drawn in enumerate(values.T):
         if (measured := drawn[~np.isnan(drawn)]).size:
-            ends[:, column] = np.quantile(measured, [tail, 1.0 - tail])
+            ends[:, column] = np.quantile(measured, _TAILS)
     return ends[0], ends[1]
 
 
@@ -99,7 +90,7 @@ def ratio_figures(shares: Mapping[str, tuple[Numbers, Numbers]]) -> dict[str, Fi
     if not shares:
         return {}
     parts, wholes = (np.stack([pair[n] for pair in shares.values()], axis=1) for n in (0, 1))
-    found = ratio_intervals(parts, wholes, 1000, 0.95, SEED)
+    found = ratio_intervals(parts, wholes)
     return {name: _figure(found, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
 
 
@@ -113,7 +104,7 @@ def statistic_figures(
 ) -> dict[str, Figure]:
     """Figures of another kind, each with 1 for the questions that it is taken over."""
     named: Sequence[Callable[[Positions], float]] = [of for of, _ in statistics.values()]
-    found = statistic_intervals(lambda at: [of(at) for of in named], rows, 1000, 0.95, SEED)
+    found = statistic_intervals(lambda at: [of(at) for of in named], rows)
     return {name: _figure(found, n, int(over.sum())) for n, (name, (_, over)) in enumerate(statistics.items())}
 
 
@@ -129,21 +120,10 @@ def _figure(interval: Interval, at: int, questions: int) -> Figure:
     return Figure(value, low, high, questions)
 
 
-def risk_coverage(probability: Numbers, right: Numbers) -> Numbers:
-    """The share of wrong answers among the 1, 2, ... surest ones: the risk at each coverage (El-Yaniv, Wiener 2010)."""
-    order = np.argsort(-probability, kind="stable")
-    return np.asarray(np.cumsum(1.0 - _of_its_like(probability, right)[order]) / np.arange(1, len(right) + 1))
-
-
 def _of_its_like(probability: Numbers, happened: Numbers) -> Numbers:
     """For each question the mean of `happened` over all of its probability: no order is made up among them."""
     _, like, count = np.unique(probability, return_inverse=True, return_counts=True)
     return np.asarray((np.bincount(like, happened) / count)[like])
-
-
-def area_under_risk_coverage(probability: Numbers, right: Numbers) -> float:
-    """The mean risk over all coverages, 0 at best (Geifman, Uziel and El-Yaniv 2019, section 2)."""
-    return float(risk_coverage(probability, right).mean()) if len(right) else np.nan
 
 
 def calibration_error(probability: Numbers, happened: Numbers) -> float:
@@ -153,9 +133,9 @@ def calibration_error(probability: Numbers, happened: Numbers) -> float:
     """
     if not len(happened):
         return float("nan")
-    apart = (probability - _of_its_like(probability, happened))[np.argsort(probability, kind="stable")]
-    starts = np.unique(np.arange(10) * len(apart) // 10)
-    return float(np.abs(np.add.reduceat(apart, starts)).sum() / len(apart))
+    gaps = (probability - _of_its_like(probability, happened))[np.argsort(probability, kind="stable")]
+    starts = np.unique(np.arange(10) * len(gaps) // 10)
+    return float(np.abs(np.add.reduceat(gaps, starts)).sum() / len(gaps))
 
 
 def area_under_roc(probability: Numbers, answerable: Numbers) -> float:

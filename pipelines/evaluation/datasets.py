@@ -4,7 +4,7 @@ hotpotqa      HotpotQA (arXiv 1809.09600) and 2WikiMultihopQA (arXiv 2011.01060)
 musique       MuSiQue (arXiv 2108.00573): `paragraphs`
 multihop-rag  MultiHop-RAG (arXiv 2401.15391): `query` with `evidence_list`; its corpus has objects with `body`
 
-JSON lines, arrays of JSON, and Parquet with the same columns. The form is told by an object's fields.
+JSON lines, arrays of JSON, and Parquet with the same columns. The form is known by an object's fields.
 """
 
 from __future__ import annotations
@@ -162,4 +162,4 @@ _FORMS: Final[Mapping[tuple[str, ...], Callable[[Mapping[str, Any]], Converted]]
     ("query", "evidence_list", "question_type"): _multihop_rag_question,
     ("url", "body"): _multihop_rag_document,
 }
-"""Fields by which an object's form is told."""
+"""Fields by which an object's form is known."""

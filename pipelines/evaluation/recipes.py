@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,6 @@ from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-
-log = logging.getLogger(__name__)
 
 DEFAULT_RECIPE = "bridge"  # Of `quern ask` and `quern answer`.
 
@@ -46,9 +43,9 @@ def evaluate(
     """
     chosen = [r for r in recipes if answers or (answers is None and r.name == DEFAULT_RECIPE)]
     asked = [q for q in questions if is_measured(q)] if chosen else []
-    told: dict[str, dict[str, float]] = {}
+    measured: dict[str, dict[str, float]] = {}
     if not asked or any(q.evidence_doc_ids or q.evidence_urls for q in questions):
-        told = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec, grades=grades)
+        measured = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec, grades=grades)
     for recipe in chosen if asked else ():
         answered = list(answer_questions(searcher, asked, recipe))
         with entailment_of(searcher) as entails:
@@ -56,15 +53,15 @@ def evaluate(
         groups = {recipe.name: figures(rows)}
         groups |= {f"{recipe.name} {name}": of for name, of in figures_by_type(rows)} if by_type else {}
         for title, of in groups.items():
-            told.setdefault(title, {}).update(flat(of))
-    return told
+            measured.setdefault(title, {}).update(flat(of))
+    return measured
 
 
 @contextmanager
 def entailment_of(searcher: Searcher) -> Iterator[Entails]:
     """Verdicts of entailment by the generator of a search, and by its model of vectors unless they are not wanted.
 
-    What a model said stands in the memo of the warehouse: it is asked about a sentence and its sources once.
+    A model's verdicts are kept in the memo of the warehouse: it is asked about a sentence and its sources once.
     """
     settings = searcher.settings
     memo = None if settings.generator.kind == "rules" else searcher.snapshot.warehouse.memo / "reasoning"

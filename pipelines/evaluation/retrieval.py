@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
-from quern.pipelines.evaluation.bootstrap import SEED, intervals
+from quern.pipelines.evaluation.bootstrap import intervals
 from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch, Recipe
 from quern.pipelines.retrieve.evidence import selected
@@ -132,33 +132,25 @@ def gold_of(searcher: Searcher, questions: Sequence[Question], grades: Grades | 
     return Gold(asked, judgements, gold)
 
 
-def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[str]]:
-    """The `depth` best documents of each question, best first; a document ranks by its best chunk."""
-    documents = batch.graph.documents
-    found = ranking.chunks
-    document = documents.of_chunk[found.chunk]
-    # The first of each (question, document) in order of rank is its best chunk.
-    _, first = np.unique(found.question * max(1, len(documents.keys)) + document, return_index=True)
-    first.sort()
-    ids = documents.keys.take(pa.array(document[first])).to_pylist()
-    rows: list[list[str]] = [[] for _ in range(len(batch))]
-    for question, doc_id in zip(found.question[first].tolist(), ids, strict=True):
-        if len(rows[question]) < depth:
-            rows[question].append(doc_id)
-    return rows
-
-
 def document_run(batch: Batch, ranking: Ranking, gold: Gold, depth: int) -> list[ir_measures.ScoredDoc]:
-    """What a recipe found for the questions of `gold`, as `ir_measures` takes it.
+    """The `depth` best documents of each question of `gold`, as `ir_measures` takes them; each by its best chunk.
 
     Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
     Where gold names the page that a document is of, and not the document, the document stands for its page.
     """
-    first, run = gold.documents.first_of_page, []
-    rows = document_ranking(batch, ranking, depth)
-    for question, ranked, evidence in zip(gold.questions, rows, gold.documents.evidence, strict=True):
-        pages = dict.fromkeys(d if d in evidence else first.get(d, d) for d in ranked)
-        run += [ir_measures.ScoredDoc(question.query_id, d, float(depth - rank)) for rank, d in enumerate(pages)]
+    documents, hits = batch.graph.documents, ranking.chunks
+    document = documents.of_chunk[hits.chunk]
+    # The first of each (question, document) in order of rank is its best chunk.
+    _, first = np.unique(hits.question * max(1, len(documents.keys)) + document, return_index=True)
+    first.sort()
+    ranked: list[list[str]] = [[] for _ in range(len(batch))]
+    ids = documents.keys.take(pa.array(document[first])).to_pylist()
+    for question, doc_id in zip(hits.question[first].tolist(), ids, strict=True):
+        ranked[question].append(doc_id)
+    pages, run = gold.documents.first_of_page, []
+    for asked, ids, evidence in zip(gold.questions, ranked, gold.documents.evidence, strict=True):
+        distinct = dict.fromkeys(d if d in evidence else pages.get(d, d) for d in ids[:depth])
+        run += [ir_measures.ScoredDoc(asked.query_id, d, float(depth - rank)) for rank, d in enumerate(distinct)]
     return run
 
 
@@ -227,8 +219,8 @@ def compared(
     for figure, metric in named.items():
         values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
         above = values - values[:, :1]
-        told = intervals(np.hstack([values, above]), 10_000, 0.95, SEED)
-        ends = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
+        interval = intervals(np.hstack([values, above]), 10_000)
+        ends = np.column_stack([interval.mean, interval.low, interval.high]).reshape(2, len(recipes), 3).tolist()
         for n, (recipe, (value, low, high), (difference, least, most)) in enumerate(zip(recipes, *ends, strict=True)):
             better, worse = int((above[:, n] > 0).sum()), int((above[:, n] < 0).sum())
             certain = least > 0 or most < 0

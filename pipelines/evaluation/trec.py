@@ -1,8 +1,7 @@
 """Judgements and topics of TREC and BEIR, and runs for other tools of the field.
 
 qrels     query_id 0 doc_id grade; of BEIR a header, then query_id, doc_id and grade, set apart by tabs
-topics    query_id, tab, text; JSON lines with `_id` (or `query_id`, `qid`, `id`) and `text` (`question`, `query`,
-          `title`); or TREC's `<top>` with `<num>` and `<title>`
+topics    query_id, tab, text; or BEIR's JSON lines with `_id` and `text`
 run       query_id Q0 doc_id rank score name
 """
 
@@ -11,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 from urllib.parse import quote
 
 import ir_measures
@@ -23,8 +21,6 @@ from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
 _LONGEST_LINE: Final = 1 << 20
-_TAG: Final = re.compile(r"<(/?)(\w+)[^<>]*>")
-_LABEL: Final = re.compile(r"\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
 
 
 class TrecError(QuernError):
@@ -80,12 +76,15 @@ def read_topics(path: Path) -> dict[str, str]:
     Raises:
         TrecError: The file cannot be read, a line is no topic, or two have one id.
     """
-    lines = _lines(path)
-    first = next(lines, None)
-    beginning = first[1].lstrip() if first else ""
-    read = _json_topics if beginning.startswith("{") else _sgml_topics if beginning.startswith("<") else _tab_topics
     topics: dict[str, str] = {}
-    for number, query_id, text in read(path, chain([first] if first else [], lines)):
+    for number, line in _lines(path):
+        if line.lstrip().startswith("{"):
+            query_id, text = _json_topic(path, number, line)
+        else:
+            query_id, tab, text = line.partition("\t")
+            if not tab:
+                _refuse(path, number, line, "a topic is an id, a tab and a text")
+        query_id, text = query_id.strip(), " ".join(text.split())
         if not query_id or not text:
             _refuse(path, number, f"{query_id} {text}".strip(), "a topic needs an id and a text")
         if query_id in topics:
@@ -94,52 +93,13 @@ def read_topics(path: Path) -> dict[str, str]:
     return topics
 
 
-def _tab_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    for number, line in lines:
-        query_id, tab, text = line.partition("\t")
-        if not tab:
-            _refuse(path, number, line, "a topic is an id, a tab and a text")
-        yield number, query_id.strip(), " ".join(text.split())
-
-
-def _json_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    for number, line in lines:
-        try:
-            said = json.loads(line)
-        except (ValueError, RecursionError):
-            said = None
-        if not isinstance(said, dict):
-            _refuse(path, number, line, "the topic is no object of JSON")
-        text = _first_of(said, ("question", "query", "text", "title"))
-        yield number, _first_of(said, ("query_id", "qid", "_id", "id")), " ".join(text.split())
-
-
-def _first_of(said: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of these fields that has a text or a whole number."""
-    values = (said[name] for name in names if name in said)
-    return next((str(v).strip() for v in values if isinstance(v, str | int) and not isinstance(v, bool)), "")
-
-
-def _sgml_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    """Topics in TREC's form, in which elements need no end; a topic without a title has its description."""
-    fields: dict[str, list[str]] = {}
-    start, inside = 0, ""
-    for number, line in lines:
-        at = 0
-        for tag in _TAG.finditer(line):
-            fields.setdefault(inside, []).append(line[at : tag.start()])
-            at, closes, name = tag.end(), bool(tag[1]), tag[2].lower()
-            if name == "top" and closes != bool(start):
-                _refuse(path, number, line, f"the topic of line {start} has no </top>" if start else "no <top> before")
-            if name == "top" and closes:
-                query_id, title, about = (_LABEL.sub("", " ".join(fields.get(n, ()))) for n in ("num", "title", "desc"))
-                yield start, query_id.strip(), " ".join((title if title.strip() else about).split())
-            if name == "top":
-                start, fields = (0, {}) if closes else (number, {})
-            inside = "" if closes else name
-        fields.setdefault(inside, []).append(line[at:])
-    if start:
-        _refuse(path, start, "<top>", "the topic has no </top>")
+def _json_topic(path: Path, number: int, line: str) -> tuple[str, str]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        _refuse(path, number, line, "the topic is no object of JSON")
+    query_id, text = (row.get(name) for name in ("_id", "text"))
+    return str(query_id if isinstance(query_id, str | int) else ""), text if isinstance(text, str) else ""
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from scipy.sparse import csgraph
 from quern.indexes.catalog import Snapshot
 from quern.indexes.graph.communities import Communities, communities
 from quern.indexes.graph.structure import Edges, Tables, joined, projected, read_edges, read_members
-from quern.indexes.storage import write_text
 from quern.pipelines.answers.views.passages import passages_of
 from quern.pipelines.answers.views.picture import picture_of
 from quern.pipelines.answers.views.report import page_environment
@@ -191,7 +189,7 @@ def _community(snapshot: Snapshot, graph: Structure, division: Communities, numb
 
 
 class GraphError(QuernError):
-    """A picture that cannot be drawn or written; the message says what to do."""
+    """A picture that cannot be drawn."""
 
 
 def draw_path(answer: Answer) -> str:
@@ -204,18 +202,3 @@ def draw_path(answer: Answer) -> str:
         raise GraphError("there is no path to draw: no chunk was found for the question")
     passages = passages_of(answer, [], "picture")
     return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))
-
-
-def write_path(answer: Answer, path: Path) -> None:
-    """Write the picture to the file at `path`.
-
-    Raises:
-        GraphError: The name does not end in .svg, there is no path to draw, or the file cannot be written.
-    """
-    if path.suffix != ".svg":
-        raise GraphError(f"--picture {path}: the picture is an SVG file; name one that ends in .svg")
-    drawn = draw_path(answer)
-    try:
-        write_text(path, drawn + "\n")
-    except OSError as error:
-        raise GraphError(f"--picture {path} cannot be written: {error.strerror}") from error

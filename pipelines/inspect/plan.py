@@ -263,9 +263,9 @@ def _changes(step: Step, job: Contract, record: StepRecord, before: Manifest, se
         named += [f"{group}.{name}" for name, value in values.items() if name in old and str(old[name]) != str(value)]
     if "model" in keys:
         yield "changed model"
-    told = [name for name in named if name.partition(".")[2] in keys] or named
-    if told:
-        yield f"changed setting {', '.join(told)}"
+    relevant = [name for name in named if name.partition(".")[2] in keys] or named
+    if relevant:
+        yield f"changed setting {', '.join(relevant)}"
     elif keys - {"model"}:
         yield f"changed version ({', '.join(sorted(keys - {'model'}))})"
     elif record.version == job.version and not keys:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from markupsafe import Markup
-
 from quern.indexes.storage import write_text
-from quern.pipelines.answers.views.report import digest, page_environment
+from quern.pipelines.answers.views.report import inlined, page_environment
 from quern.schemas.tables import NO_LOSS
 from quern.schemas.tables.builds import Build, BuiltStep
 
@@ -22,8 +20,6 @@ _FUNNEL: Final = {
     "nodes": "kept queries (nodes)",
 }
 _MOST_REASONS: Final = 30
-# In SVG units.
-_WIDTH, _HEIGHT, _MARGIN = 320.0, 80.0, 6.0
 
 
 @dataclass(frozen=True)
@@ -34,36 +30,6 @@ class Bar:
     value: str
     length: float
     note: str = ""
-
-
-@dataclass(frozen=True)
-class StepLine:
-    """A step: what it did in the last build, and the most that it took in any of those shown."""
-
-    step: BuiltStep
-    seconds: Bar
-    memory: Bar
-
-
-@dataclass(frozen=True)
-class Point:
-    """A build in a chart."""
-
-    x: float
-    y: float
-    told: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure over the builds, oldest first; the vertical axis begins at 0."""
-
-    title: str
-    last: str
-    most: str
-    points: Sequence[Point]
-    width: float = _WIDTH
-    height: float = _HEIGHT
 
 
 def write_build_report(builds: Sequence[Build], path: Path, *, warehouse: str) -> None:
@@ -78,40 +44,19 @@ def write_build_report(builds: Sequence[Build], path: Path, *, warehouse: str) -
         OSError: It cannot be written.
     """
     environment = page_environment()
-    style = "\n".join(environment.get_template(n).render() for n in ("report.css.j2", "judging.css", "builds.css"))
     published = next((build for build in builds if build.status == "published"), None)
-    left = {table.name: table.rows for table in published.tables} if published else {}
-    # Trends over the builds, oldest first; of those not published only time and memory.
-    oldest_first = builds[::-1]
-
-    def rows(name: str) -> Callable[[Build], float | None]:
-        return lambda build: next((table.rows for table in build.tables if table.name == name), None)
-
-    def size(build: Build) -> float | None:
-        sizes = [table.bytes for table in build.tables if table.bytes is not None]
-        return sum(sizes) if sizes else None
-
-    done = [build for build in oldest_first if build.status == "published"]
+    rows = {table.name: table.rows for table in published.tables} if published else {}
     page = environment.get_template("builds.html.j2").render(
         warehouse=warehouse,
         builds=builds,
         rows=[{table.name: table.rows for table in build.tables} for build in builds],
         published=published,
-        funnel=_bars([(told, f"{left[name]:,}", left[name], "") for name, told in _FUNNEL.items() if name in left]),
+        funnel=_bars([(title, f"{rows[name]:,}", rows[name], "") for name, title in _FUNNEL.items() if name in rows]),
         reasons=_reasons(published) if published else [],
         steps=_steps(builds, published) if published else [],
-        charts=[
-            _chart("Seconds", oldest_first, lambda build: build.seconds, _duration),
-            _chart("Peak memory", oldest_first, lambda build: build.peak_memory_bytes or None, _size),
-            _chart("Share of rows reused", done, lambda build: build.reuse, lambda share: f"{share:.1%}"),
-            _chart("Bytes of the tables", done, size, _size),
-            _chart("Documents", done, rows("documents"), lambda n: f"{n:,.0f}"),
-            _chart("Nodes", done, rows("nodes"), lambda n: f"{n:,.0f}"),
-        ],
         size=_size,
         duration=_duration,
-        style=Markup(style),  # noqa: S704 - our own file.
-        style_digest=digest(style),
+        **inlined(environment, ["report.css.j2", "judging.css", "builds.css"]),
     )
     write_text(path, page)
 
@@ -129,7 +74,7 @@ def _reasons(build: Build) -> list[Bar]:
     return _bars([(of, f"{n:,}", n, kinds[of]) for of, n in counts[:_MOST_REASONS]])
 
 
-def _steps(builds: Sequence[Build], last: Build) -> list[StepLine]:
+def _steps(builds: Sequence[Build], last: Build) -> list[tuple[BuiltStep, Bar, Bar]]:
     """The steps of the last build, with the most seconds and memory that each took in any of `builds`."""
     seconds: dict[str, float] = {}
     memory: dict[str, int] = {}
@@ -139,24 +84,7 @@ def _steps(builds: Sequence[Build], last: Build) -> list[StepLine]:
     names = [step.name for step in last.steps]
     times = _bars([(name, _duration(seconds[name]), seconds[name], "") for name in names])
     sizes = _bars([(name, _size(memory[name]), memory[name], "") for name in names])
-    return [StepLine(*line) for line in zip(last.steps, times, sizes, strict=True)]
-
-
-def _chart(
-    title: str, builds: Sequence[Build], of: Callable[[Build], float | None], written: Callable[[float], str]
-) -> Chart:
-    figures = [(build, figure) for build in builds if (figure := of(build)) is not None]
-    most = max((figure for _, figure in figures), default=0.0)
-    step = (_WIDTH - 2 * _MARGIN) / max(1, len(figures) - 1)
-    points = [
-        Point(
-            round(_MARGIN + step * number, 1),
-            round(_HEIGHT - _MARGIN - (_HEIGHT - 2 * _MARGIN) * (figure / most if most else 0), 1),
-            f"{build.build_id}: {written(figure)}" + ("" if build.status == "published" else f", {build.status}"),
-        )
-        for number, (build, figure) in enumerate(figures)
-    ]
-    return Chart(title, written(figures[-1][1]) if figures else "not known", written(most), points)
+    return list(zip(last.steps, times, sizes, strict=True))
 
 
 def _size(count: float) -> str:

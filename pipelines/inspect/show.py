@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final
 
 import pyarrow as pa
@@ -29,7 +28,7 @@ from quern.pipelines.pages.store import PAGE_STORE
 from quern.schemas.addresses import parse_address
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import BUILDS, DOCUMENTS, ENTITIES, PAGES, TABLES, Table
-from quern.schemas.words.meant import no_such
+from quern.schemas.words.meant import meant, no_such
 from quern.schemas.words.sentences import sentence_spans
 
 _SAYS_NOTHING: Final = re.compile(
@@ -316,13 +315,9 @@ def entities_named(snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
         if row["entity_id"] == name or key in map(name_key, (row["name"], *row["forms"]))
     ]
     if not called:
-        # That there is no such entity, and which names are like it: that have a word of it, or nearly its letters.
-        forms = {form.lower(): row["name"] for row in _names(snapshot) for form in row["forms"]}
-        words = set(name_key(name).split())
-        near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), 5, 0.6)]
-        sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]
-        likely = list(dict.fromkeys([*near, *sharing]))[:5]
-        hint = f"; did you mean {', '.join(likely)}?" if likely else ""
+        forms = {form: row["name"] for row in _names(snapshot) for form in row["forms"]}
+        near = meant(name, sorted(forms))
+        hint = f"; did you mean {forms[near]}?" if near else ""
         raise NotInSnapshotError(f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}")
     found = snapshot.stage(ENTITIES.name).lookup("entity_id", called, list(_COLUMNS)).to_pylist()
     found.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))

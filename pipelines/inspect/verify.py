@@ -227,10 +227,10 @@ def _of_part(path: Path) -> str:
 
 def _of_marks(path: Path) -> str:
     try:
-        told, _, content = path.read_bytes().partition(b"\n")
+        written, _, content = path.read_bytes().partition(b"\n")
     except OSError as error:
         return error.strerror or str(error)
-    return "" if told == checksum(content).encode("ascii") else "its bytes are others than were written"
+    return "" if written == checksum(content).encode("ascii") else "its bytes are others than were written"
 
 
 def _of_builds(warehouse: Warehouse) -> Iterator[KeptFile]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from quern.jobs.reasoning.judging.criteria import CRITERIA, criterion_task
-from quern.jobs.reasoning.judging.gold import ASPECTS, Aspect, Preference, Verdict, gold_task, preference_task
+from quern.jobs.reasoning.judging.criteria import COMPREHENSIVENESS, CRITERIA, criterion_task
+from quern.jobs.reasoning.judging.gold import Preference, Verdict, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Task
@@ -18,35 +18,24 @@ from quern.schemas.settings import GeneratorSettings
 from quern.schemas.words.meant import no_such
 
 GOLD: Final = "gold"
-SINGLE: Final = (GOLD, *CRITERIA)
-PAIRWISE: Final[tuple[str, ...]] = tuple(f"prefer_{aspect}" for aspect in ASPECTS)
+PREFERENCE: Final = "prefer_overall"
+JUDGES: Final = (GOLD, *CRITERIA, PREFERENCE)
 # Judges without a rule: without a model they are left out.
-OPINIONS: Final = tuple(name for name, criterion in CRITERIA.items() if criterion.weigh is None)
+OPINIONS: Final = tuple(name for name in CRITERIA if name != COMPREHENSIVENESS)
 
 
 @dataclass(frozen=True)
 class Judge:
     """A judge."""
 
-    name: str  # `gold`, a criterion, or `prefer_` and an aspect.
-    most: float  # The largest value that it gives.
-    needs: str  # What its rule goes by.
+    name: str  # One of `JUDGES`.
 
     @property
     def task(self) -> Task[Any, Any]:
         """What it carries out."""
         if self.name == GOLD:
             return gold_task()
-        if self.name in PAIRWISE:
-            return preference_task(cast(Aspect, self.name.removeprefix("prefer_")))
-        return criterion_task(self.name)
-
-
-def judge_named(name: str) -> Judge:
-    """The judge of this name."""
-    if name in CRITERIA:
-        return Judge(name, 10.0, CRITERIA[name].needs)
-    return Judge(name, 1.0 if name == GOLD else 2.0, "a gold answer")
+        return preference_task() if self.name == PREFERENCE else criterion_task(self.name)
 
 
 def find_judges(names: str | None, *, pairs: bool, model: bool) -> list[Judge]:
@@ -56,21 +45,21 @@ def find_judges(names: str | None, *, pairs: bool, model: bool) -> list[Judge]:
         JudgeError: There is no judge of a name, or it cannot judge: it compares two answers and there is one, or it
             needs a model.
     """
-    every = (*SINGLE, *(PAIRWISE if pairs else ()))
     if names is None:
-        return [judge_named(n) for n in every if model or n not in OPINIONS]
+        every = [n for n in JUDGES if (pairs or n != PREFERENCE) and (model or n not in OPINIONS)]
+        return [Judge(n) for n in every]
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen or [""]:
-        if name not in (*SINGLE, *PAIRWISE):
-            raise JudgeError(no_such("judge", name, (*SINGLE, *PAIRWISE)))
-        if name in PAIRWISE and not pairs:
+        if name not in JUDGES:
+            raise JudgeError(no_such("judge", name, JUDGES))
+        if name == PREFERENCE and not pairs:
             raise JudgeError(f"the judge {name} compares two answers: name the file of the others with --against")
         if name in OPINIONS and not model:
             raise JudgeError(
                 f"no rule can judge {name}: name a model, for example --set generator.kind=openai "
                 "--set generator.url=http://localhost:8000/v1 --set generator.model=NAME"
             )
-    return [judge_named(name) for name in dict.fromkeys(chosen)]
+    return [Judge(name) for name in dict.fromkeys(chosen)]
 
 
 def identity(generator: GeneratorSettings) -> str:

@@ -1,8 +1,7 @@
-"""How far people agree with a judge: over pairs of answers that they compared, and claims whose support they judged.
+"""How far people agree with a judge, over pairs of answers that they compared.
 
-Of pairs: the share of those of which people prefer one answer that the judge prefers too (people's ties are left out;
-a judge that has no preference is half right). Of claims: the area under ROC of the judge's value, complete support
-against none or incomplete. Each with its 95 % percentile bootstrap interval, 1,000 resamples over pairs or claims.
+It is the share of the pairs of which people prefer one answer that the judge prefers too; people's ties are left out, a
+judge that has no preference is half right. Beside it stands its 95 % percentile bootstrap interval over pairs.
 
 A judge is a task in one version, carried out by the rule or by one model; what was measured of another version or of
 another model says nothing of it. `python -m tests.benchmarks judges --fit` measures the rules and writes the file.
@@ -11,36 +10,30 @@ another model says nothing of it. `python -m tests.benchmarks judges --fit` meas
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from quern.indexes.vectors import Positions
-from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement, golds
+from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, golds
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import BadRow, Columns, QuestionError, rows_of
-from quern.pipelines.evaluation.bootstrap import SEED, Numbers, area_under_roc, statistic_intervals
-from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
-from quern.pipelines.judging.rows import JudgeError, passages_of, statements_of
+from quern.pipelines.evaluation.bootstrap import Numbers, statistic_intervals
+from quern.pipelines.judging.judges import PREFERENCE, Judge, judgements, preferences
+from quern.pipelines.judging.rows import JudgeError, statements_of
 
 FILE: Final = Path(__file__).with_name("agreements.json")
-_SUPPORTED: Final = {"Complete": 1.0, "Incomplete": 0.0, "Missing": 0.0}
 # Which of people's judgements a judge is compared with, where there are several.
 _AGAINST: Final = {
     "gold": "correctness",
     "factuality": "correctness",
     "numerical_precision": "correctness",
     "comprehensiveness": "completeness",
-    "prefer_correctness": "correctness",
-    "prefer_completeness": "completeness",
 }
-# Judges of what evidence is to an answer, which only judgements of support say something of.
-_SUPPORT: Final = ("factuality", "numerical_precision", "timeliness", "citation")
 
 
 class Agreement(BaseModel):
@@ -52,13 +45,12 @@ class Agreement(BaseModel):
     version: int  # Of its task.
     by: str  # `rules`, or kind and name of the model.
     set: str  # Of judgements of people.
-    against: str  # What people judged: `overall`, `correctness`, `completeness`, `support`.
-    measure: Literal["agreement", "area under ROC"]
-    judged: int  # Pairs that it is taken over, people's ties left out; or claims.
+    against: str  # What people judged: `overall`, `correctness`, `completeness`.
+    judged: int  # Pairs that it is taken over, people's ties left out.
     value: float  # .5 is chance.
     low: float
     high: float
-    bias: float | None = None  # Of pairwise judges, the share of pairs of which both orders prefer the same place.
+    bias: float | None = None  # Of a judge of pairs, the share of pairs of which both orders prefer the same place.
 
     @property
     def touches_chance(self) -> bool:
@@ -86,44 +78,32 @@ class People:
     """Judgements of people."""
 
     set: str
-    pairs: Sequence[tuple[PairInput, Mapping[str, float]]] = ()  # With people's step by aspect, below zero: the first.
-    claims: Sequence[tuple[JudgeInput, str]] = ()  # With the support that people found.
+    pairs: Sequence[tuple[PairInput, Mapping[str, float]]]  # With people's step by aspect, below zero: the first.
 
 
 def read_people(path: Path) -> People:
-    """Judgements of people, a line each: pairs as RAGChecker has them, claims as ExpertQA has them.
+    """Judgements of people, a line each.
 
     A pair is {question, gold_answer, first, second, overall}, or as in RAGChecker {query, gt_answer, model1:
-    {response}, model2: {response}, overall_label, correctness_label, completeness_label}; a claim {question, claim,
-    evidence, support}.
+    {response}, model2: {response}, overall_label, correctness_label, completeness_label}.
 
     Raises:
-        JudgeError: The file cannot be read, or a line is neither.
+        JudgeError: The file cannot be read, or a line is no pair.
     """
-    pairs, claims = [], []
+    pairs = []
     try:
         for row in rows_of(path, Columns("people's judgements")):
             if isinstance(row, BadRow):
                 raise JudgeError(f"{path}:{row.line}: {row.detail}")
-            if "support" in row.fields and "claim" in row.fields:
-                # Of an address alone nobody knows what it says.
-                evidence = [passage for passage in passages_of(row.fields) if passage.text]
-                text = str(row.fields["claim"])
-                unmarked = Statement(" ".join(s.text for s in statements_of(text)) or text, range(len(evidence)))
-                claim = JudgeInput(str(row.fields.get("question") or ""), [unmarked], None, evidence)
-                claims.append((claim, str(row.fields["support"])))
-            elif (pair := _pair(row.fields)) is not None:
-                pairs.append(pair)
-            else:
-                raise JudgeError(
-                    f"{path}:{row.line}: neither a pair (question, gold_answer, first, second, overall) nor a claim "
-                    "(question, claim, evidence, support)"
-                )
+            pair = _pair(row.fields)
+            if pair is None:
+                raise JudgeError(f"{path}:{row.line}: it is no pair (question, gold_answer, first, second, overall)")
+            pairs.append(pair)
     except QuestionError as error:
         raise JudgeError(str(error)) from None
-    if not pairs and not claims:
+    if not pairs:
         raise JudgeError(f"{path}: it is empty")
-    return People(path.parent.name if path.stem in ("pairs", "claims") else path.stem, pairs, claims)
+    return People(path.parent.name if path.stem == "pairs" else path.stem, pairs)
 
 
 def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | None:
@@ -140,11 +120,10 @@ def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | 
     return PairInput(first, second), found
 
 
-def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> list[Agreement]:
-    """How far people agree with a judge; nothing where they judged nothing that it does."""
-    agreements: list[Agreement] = []
+def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Agreement | None:
+    """How far people agree with a judge; None where they judged nothing that it does."""
     bias: float | None = None
-    if judge.name in PAIRWISE:
+    if judge.name == PREFERENCE:
         said = preferences(reasoner, judge, [pair for pair, _ in people.pairs])
         values = [None if j.value is None else -j.value for j in said]  # People's steps count towards the second.
         bias = round(float(np.mean([float(j.orders[0] * j.orders[1] < 0) for j in said if j.orders] or [0.0])), 4)
@@ -159,40 +138,10 @@ def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> list[
     against = against if any(against in labels for _, labels in people.pairs) else "overall"
     rows = zip(values, (labels.get(against) for _, labels in people.pairs), strict=True)
     known = [(value, label) for value, label in rows if value is not None and label]  # People's ties are left out.
-    if known:
-        agreements.append(_agreement(judge, by, people, against, "agreement", agreed, known, bias))
-    if judge.name in _SUPPORT:
-        claims = [(claim, _SUPPORTED[support]) for claim, support in people.claims if support in _SUPPORTED]
-        said = judgements(reasoner, judge, [claim for claim, _ in claims])
-        known = [(j.value, supported) for j, (_, supported) in zip(said, claims, strict=True) if j.value is not None]
-        if len({supported for _, supported in known}) == 2:
-            agreements.append(_agreement(judge, by, people, "support", "area under ROC", area_under_roc, known))
-    return agreements
-
-
-def agreed(value: Numbers, label: Numbers) -> float:
-    """The share of pairs in which value and label have one sign, half where there is no value."""
-    same = np.sign(np.round(value, 12)) * np.sign(label)  # A difference of rounding is none.
-    return float(np.mean((same > 0) + 0.5 * (same == 0)))
-
-
-def _agreement(
-    judge: Judge,
-    by: str,
-    people: People,
-    against: str,
-    measure: Literal["agreement", "area under ROC"],
-    statistic: Callable[[Numbers, Numbers], float],
-    rows: Sequence[tuple[float, float]],
-    bias: float | None = None,
-) -> Agreement:
-    """The agreement over `rows`: the judge's value and people's label of each."""
-    value, label = (np.array(column) for column in zip(*rows, strict=True))
-
-    def of(at: Positions) -> Sequence[float]:
-        return [statistic(value[at], label[at])]
-
-    found = statistic_intervals(of, len(value), 1000, 0.95, SEED)
+    if not known:
+        return None
+    value, label = (np.array(column) for column in zip(*known, strict=True))
+    found = statistic_intervals(lambda at: [agreed(value[at], label[at])], len(value))
     mean, low, high = (round(float(column[0]), 4) for column in (found.mean, found.low, found.high))
     return Agreement(
         judge=judge.name,
@@ -200,10 +149,15 @@ def _agreement(
         by=by,
         set=people.set,
         against=against,
-        measure=measure,
         judged=len(value),
         value=mean,
         low=low,
         high=high,
         bias=bias,
     )
+
+
+def agreed(value: Numbers, label: Numbers) -> float:
+    """The share of pairs in which value and label have one sign, half where there is no value."""
+    same = np.sign(np.round(value, 12)) * np.sign(label)  # A difference of rounding is none.
+    return float(np.mean((same > 0) + 0.5 * (same == 0)))

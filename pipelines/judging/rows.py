@@ -111,7 +111,7 @@ class AnswerFile:
         """The answers, in the order of the file; `on_reject` is given each line that is none.
 
         Raises:
-            JudgeError: The file cannot be read, or holds no answer; then the first reject is told.
+            JudgeError: The file cannot be read, or holds no answer; the message has the first reject.
         """
         first: QuestionReject | None = None
         seen: set[str] = set()

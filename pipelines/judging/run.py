@@ -18,8 +18,8 @@ import numpy as np
 from quern.indexes.storage import write_whole
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.tasks.runner import Reasoner
-from quern.pipelines.evaluation.bootstrap import SEED, intervals
-from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
+from quern.pipelines.evaluation.bootstrap import intervals
+from quern.pipelines.judging.judges import PREFERENCE, Judge, judgements, preferences
 from quern.pipelines.judging.people import Agreement, known
 from quern.pipelines.judging.rows import AnswerRow
 from quern.schemas.answers import JudgedAnswer, Judgement
@@ -55,7 +55,7 @@ class Figure:
         """Mean, and lower and upper end of its 95 % bootstrap interval over answers; NaN where nothing was judged."""
         if not self.values:
             return (float("nan"),) * 3
-        found = intervals(np.array(self.values)[:, None], 1000, 0.95, SEED)
+        found = intervals(np.array(self.values)[:, None])
         return float(found.mean[0]), float(found.low[0]), float(found.high[0])
 
     @property
@@ -72,8 +72,8 @@ class Figure:
             found.append(f"{name}: not scored against people, as {self.by} (version {self.judge.task.version}) judges")
         elif self.agreement.touches_chance:
             a = self.agreement
-            told = f"{a.measure} {a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
-            found.append(f"{name}: people's agreement with it may be chance: {told}")
+            interval = f"{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
+            found.append(f"{name}: people's agreement with it may be chance: {interval}")
         if self.rejected and self.by != "rules":
             codes = ", ".join(f"{code} {count}" for code, count in self.rejected.most_common())
             stood = f"the rule judged {self.by_rule} of them" if self.by_rule else "they are not judged"
@@ -90,7 +90,7 @@ class Report:
 
     answers: int = 0  # Of the file.
     figures: list[Figure] = field(default_factory=list)  # One a judge, of those that judged any answer.
-    silent: dict[str, str] = field(default_factory=dict)  # Judges that had nothing to go by, with what they need.
+    silent: list[str] = field(default_factory=list)  # Judges that had no gold answer or answer to go by.
     opinions: Sequence[str] = ()  # Judges that were left out, since they need a model.
     alone: int = 0  # Answers without a counterpart in the other file.
     worst: list[JudgedAnswer] = field(default_factory=list)  # Answers with most faults.
@@ -121,7 +121,7 @@ def judge_answers(
         agreements: How far people agree with judges, where that was measured now.
         out: Directory that there is.
         others: Answers to compare with, by `query_id`.
-        opinions: Judges that were left out, to be told.
+        opinions: Judges that were left out, to be listed.
 
     Raises:
         JudgeError: The answers cannot be read.
@@ -144,7 +144,7 @@ def judge_answers(
 
     write_whole(out / "judgements.jsonl", write)
     report.figures = [f for f in figures if f.values or f.rejected]
-    report.silent = {f.judge.name: f.judge.needs for f in figures if not (f.values or f.rejected)}
+    report.silent = [f.judge.name for f in figures if not (f.values or f.rejected)]
     return report
 
 
@@ -155,7 +155,7 @@ def _judged(
     rows: list[dict[str, Judgement]] = [{} for _ in batch]
     pairs = {n: PairInput(r.given, others[r.query_id]) for n, r in enumerate(batch) if r.query_id in others}
     for figure in figures:
-        if figure.judge.name in PAIRWISE:
+        if figure.judge.name == PREFERENCE:
             judged = dict(zip(pairs, preferences(reasoner, figure.judge, list(pairs.values())), strict=True))
         else:
             judged = dict(enumerate(judgements(reasoner, figure.judge, [row.given for row in batch])))

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from markupsafe import Markup
-
 from quern.indexes.storage import write_text
-from quern.pipelines.answers.views.report import digest, page_environment
-from quern.pipelines.judging.judges import PAIRWISE
+from quern.pipelines.answers.views.report import inlined, page_environment
+from quern.pipelines.judging.judges import GOLD, PREFERENCE
 from quern.pipelines.judging.people import Agreement
 from quern.pipelines.judging.run import Figure, Report
 
@@ -30,7 +28,7 @@ def render(report: Report) -> str:
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines += [f"warning: {warning}" for warning in report.warnings]
-    lines += [f"{name}: nothing to go by; it needs {needs}" for name, needs in report.silent.items()]
+    lines += [f"{name}: nothing to go by; it needs a gold answer" for name in report.silent]
     if report.opinions:
         lines.append(f"left out, as only a model judges them (--set generator.kind=...): {', '.join(report.opinions)}")
     if report.alone:
@@ -43,7 +41,7 @@ def as_tree(report: Report) -> dict[str, object]:
     judges = {}
     for figure in report.figures:
         mean, low, high = (None if math.isnan(v) else round(v, 4) for v in figure.interval)
-        pairwise, of_people = figure.judge.name in PAIRWISE, figure.agreement
+        pairwise, of_people = figure.judge.name == PREFERENCE, figure.agreement
         judges[figure.judge.name] = {
             "figure": mean,
             "low": low,
@@ -56,7 +54,7 @@ def as_tree(report: Report) -> dict[str, object]:
     return {
         "answers": report.answers,
         "judges": judges,
-        "nothing_to_go_by": list(report.silent),
+        "nothing_to_go_by": report.silent,
         "left_out": list(report.opinions),
         **({"without_counterpart": report.alone} if report.alone else {}),
         "warnings": report.warnings,
@@ -66,12 +64,12 @@ def as_tree(report: Report) -> dict[str, object]:
 def figure_text(figure: Figure) -> str:
     """The mean with its interval; of pairs how often the answer was preferred, neither, the other."""
     mean, low, high = figure.interval
-    if figure.judge.name in PAIRWISE:
+    if figure.judge.name == PREFERENCE:
         better, alike, worse = figure.wins
         return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]  better {better}, alike {alike}, worse {worse}"
-    return (
-        f"{mean:.3f} [{low:.3f}, {high:.3f}]" if figure.judge.most == 1 else f"{mean:.2f} [{low:.2f}, {high:.2f}] of 10"
-    )
+    if figure.judge.name == GOLD:
+        return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{mean:.2f} [{low:.2f}, {high:.2f}] of 10"
 
 
 def agreement_text(agreement: Agreement | None) -> str:
@@ -79,21 +77,17 @@ def agreement_text(agreement: Agreement | None) -> str:
     if agreement is None:
         return "not scored against people"
     a = agreement
-    what = "pairs" if a.measure == "agreement" else "claims"
-    measure = "" if a.measure == "agreement" else "area under ROC "
-    return f"{measure}{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}, {a.judged} {what} of {a.set}"
+    return f"{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}, {a.judged} pairs of {a.set}"
 
 
 def write_page(report: Report, path: Path, *, title: str, facts: Mapping[str, object]) -> None:
     """Write the report as an HTML page, whole or not at all."""
     environment = page_environment()
-    style = "\n".join(environment.get_template(name).render() for name in ("report.css.j2", "judging.css"))
     page = environment.get_template("judging.html.j2").render(
         title=title,
         facts=facts,
         report=report,
         rows=[(f, figure_text(f), agreement_text(f.agreement)) for f in report.figures],
-        style=Markup(style),  # noqa: S704 - our own file.
-        style_digest=digest(style),
+        **inlined(environment, ["report.css.j2", "judging.css"]),
     )
     write_text(path, page)

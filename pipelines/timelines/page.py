@@ -21,7 +21,7 @@ from quern.indexes.storage import write_text
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.plain_text import publication
 from quern.pipelines.answers.views.passages import web_address
-from quern.pipelines.answers.views.report import digest, page_environment
+from quern.pipelines.answers.views.report import inlined, page_environment
 from quern.pipelines.timelines.query import TimelineError
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.calendar import MONTHS
@@ -135,17 +135,12 @@ def units_of(timeline: Timeline, entries: Sequence[Entry]) -> list[Unit]:
 def timeline_page(timeline: Timeline, snapshot: Snapshot) -> str:
     """The page."""
     environment = page_environment()
-    script = environment.get_template("timeline_page.js").render()
-    style = environment.get_template("report.css.j2").render()
     entries = entries_of(timeline, snapshot)
     return environment.get_template("timeline.html.j2").render(
         timeline=timeline,
         units=units_of(timeline, entries),
         entries=entries,
-        style=Markup(style),  # noqa: S704 - our own file.
-        script=Markup(script),  # noqa: S704 - our own file.
-        style_digest=digest(style),
-        script_digest=digest(script),
+        **inlined(environment, ["report.css.j2"], "timeline_page.js"),
     )
 
 

@@ -23,6 +23,7 @@ from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.domains import HELD_OUT, benchmark_domains
 from tests.benchmarks.entailment import benchmark_entailment
+from tests.benchmarks.extraction import main_text_f1
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
@@ -51,6 +52,7 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "deduplicate": lambda o: benchmark_deduplicate(o.documents, min(3, o.repeats)),
     "domains": lambda o: benchmark_domains(o.only or HELD_OUT, o.set),
     "entailment": lambda o: benchmark_entailment(o.folder or SHARED, fit=o.fit),
+    "extract": lambda o: {"f1": main_text_f1(o.folder)},
     "ingest": lambda o: (
         benchmark_memory(o.folder) if o.memory else benchmark_ingest(o.folder, o.pages, min(3, o.repeats))
     ),
@@ -72,7 +74,7 @@ _BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
     "timelines": lambda o: benchmark_timelines(o.folder or SHARED, o.only),
 }
 _REQUIRED = {
-    **dict.fromkeys(("decomposition", "ingest"), ("folder",)),
+    **dict.fromkeys(("decomposition", "extract", "ingest"), ("folder",)),
     "personal-data": ("file",),
     "reranking": ("warehouse", "questions", "model"),
     "sources": ("warehouse",),

@@ -20,7 +20,7 @@ from quern.jobs.reasoning.citing.inputs import CitingInput, Source, Sources
 from quern.jobs.reasoning.citing.task import cited
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.stems import content_words
-from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import statistic_intervals
 from quern.schemas.words.sentences import sentences
 from tests.conftest import read_jsonl
 
@@ -96,7 +96,7 @@ def benchmark_citations(datasets: Path) -> dict[str, float]:
     groups = {q: n for n, q in enumerate(dict.fromkeys(c.group for c in claims))}
     of = np.array([groups[c.group] for c in claims])
     summed = np.array([each[of == n].sum(axis=0) for n in range(len(groups))])
-    measured = statistic_intervals(lambda at: measures(summed[at]), len(groups), _RESAMPLES, 0.95, SEED)
+    measured = statistic_intervals(lambda at: measures(summed[at]), len(groups), _RESAMPLES)
     figures = {"claims": float(len(claims)), "questions": float(len(groups))}
     figures["claims supported by a text at hand"] = float(sum(c.supported for c in claims))
     for name, mean, low, high in zip(_MEASURES, measured.mean, measured.low, measured.high, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 
 from quern.jobs.reasoning.questions.plan import Plan, parts
 from quern.jobs.training.graphs import Graph, edge_f1, measures, read_graphs
-from quern.pipelines.evaluation.bootstrap import SEED, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import statistic_intervals
 
 _RESAMPLES = 2000
 
@@ -51,7 +51,7 @@ def _held_out(name: str, golds: list[Graph], plans: list[Plan]) -> dict[str, flo
     shares = ("valid", "right number", "within one")
     interval = statistic_intervals(
         lambda at: [*(float(values[of][at].mean()) for of in shares), edge_f1(values["edges"][at])],
-        len(golds), _RESAMPLES, 0.95, SEED,
+        len(golds), _RESAMPLES,
     )  # fmt: skip
     figures = {f"{name}, questions": float(len(golds))}
     for n, of in enumerate((*shares, "edge F1")):

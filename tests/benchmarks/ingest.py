@@ -24,12 +24,12 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.text.charsets import decode_page
-from quern.pipelines.evaluation.extraction import gold_pages
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import REJECTS
+from tests.benchmarks.extraction import gold_pages
 from tests.conftest import read_pages
 
 _FILES = 4

@@ -19,7 +19,7 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.models.cross_encoder import CrossEncoder
 from quern.jobs.training.pairs import normalised
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.evaluation.bootstrap import SEED, intervals
+from quern.pipelines.evaluation.bootstrap import intervals
 from quern.pipelines.evaluation.retrieval import document_run, gold_of, run_metrics
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import selected
@@ -93,7 +93,7 @@ def benchmark_reranking(
         seconds.append(time.process_time() - begun)
         found = run_metrics(run, gold, [*metrics.values()])
         values.append(np.column_stack([found[metric] for metric in metrics.values()]))
-    told = intervals(np.hstack([*values, values[1] - values[0]]), 10_000, 0.95, SEED)
+    told = intervals(np.hstack([*values, values[1] - values[0]]), 10_000)
     names = [f"{name}{end}" for end in ("", " reranked", " difference") for name in metrics]
     figures = {name: float(mean) for name, mean in zip(names, told.mean, strict=True)}
     for n, name in enumerate(names):

@@ -202,7 +202,7 @@ def test_the_report_shows_the_builds_and_escapes_them(
     assert (told.returncode, told.stdout) == (0, f"report of 1 build: {tmp_path / 'report.html'}\n")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert all(f'<th scope="row">{step.name}</th>' in page for step in STEPS)
-    assert all(f">{title}</h2>" in page for title in ("Funnel", "Rows left out", "Steps", "Trends", "Builds"))
+    assert all(f">{title}</h2>" in page for title in ("Funnel", "Rows left out", "Steps", "Builds"))
     names = {"source": hostile, "host": hostile, "engines": {hostile: hostile}, "rejects": {hostile: 1}}
     tables = [BuiltTable(name="pages", rows=3), BuiltTable(name=hostile, rows=1)]
     failed = build_record(status="failed", error=hostile, build_id="20240102T060000000")

@@ -19,7 +19,6 @@ from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
 from quern.jobs.pages.inputs import IngestError
 from quern.pipelines.api import looking
-from quern.pipelines.inspect.reading import plan_ingest
 from quern.pipelines.inspect.rejects import Wanted, summary
 from quern.pipelines.pages.ingest import IngestReport, add_pages
 from quern.pipelines.pages.store import page_store
@@ -66,18 +65,24 @@ def test_a_file_whose_name_is_no_text_is_read_and_named_with_escapes(warehouse: 
     assert held(page_store(warehouse), "source_file") == [(f"{tmp_path}/in/b\\xff\\xfe.html",)]
 
 
-def test_what_happens_most_is_told_and_a_dry_run_counts_what_a_build_would_make(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
-    rows = ["1,Tea,soon,x", "2,Salt,later", "3,,", "4,,", "1,Tea again,"]
+def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path: Path) -> None:
+    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n")
+    report = add(warehouse, tmp_path / "a.csv")
+    assert (report.first_reject, report.rejects, report.warnings) == ("", 0, 1)
+    assert "a.csv:2: bad_date" in report.first_warning
+    assert "rejected=0 warned=1 " in report.line()
+    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n2,Tea at five.,soon\n")
+    mapped = load_settings(None, ["engine.engine=local", 'ingest.map=["title=Betreff"]'])
+    report = add_pages(warehouse, [tmp_path / "a.csv"], mapped)
+    assert report.reasons == {"bad_date": 2, "missing_column": 1}
+    assert 'no column "Betreff", which --map names as title' in report.first_warning
+    put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
+    assert 'its columns are "id", "body": name what holds it' in add(warehouse, tmp_path).first_reject
+
+
+def test_the_most_frequent_reject_is_told(warehouse: Warehouse, tmp_path: Path) -> None:
+    rows = ["1,Tea,soon,x", "2,Salt,later", "3,,", "4,,", "1,Tea again,", "2,Salt again,"]
     path = put(tmp_path / "d.csv", "\n".join(["doc_id,text,published_at", *rows]).encode())
-    plan = plan_ingest([path], warehouse.root, load_settings(None, []).ingest)
-    assert (plan.rejects, plan.warnings) == ({"missing_field": 2, "malformed_row": 1}, {"bad_date": 1})
-    assert ("d.csv:4: missing_field" in plan.first_reject, "d.csv:3: bad_date" in plan.first_warning) == (True, True)
-    assert (plan.kinds[".csv"].pages, plan.distinct, plan.duplicates) == (2, 2, 0)
-    put(path, path.read_bytes() + b"\n2,Salt again,")
-    plan = plan_ingest([path], warehouse.root, load_settings(None, []).ingest)
-    assert (plan.kinds[".csv"].pages, plan.distinct, plan.duplicates) == (3, 2, 1)
     assert "d.csv:4: missing_field" in add(warehouse, path).first_reject
     assert summary(page_store(warehouse), Wanted(reason="bad_date")) == [
         {"job": "ingest", "reason": "bad_date", "count": 1, "share": 1 / 6, "warning": True}
@@ -204,7 +209,6 @@ def test_what_is_missing_from_a_folder_is_told_and_removed_when_it_is_synced(
     told = quern_here("ingest", folder, "-w", warehouse.root).stdout
     assert f"2 documents of earlier ingests are missing now ({folder}/a.md, {folder}/b.md): they stay, --sync" in told
     assert len(read(warehouse, run)) == 8
-    assert "--sync would remove them" in quern_here("ingest", folder, "-w", warehouse.root, "--dry-run").stdout
     synced = json.loads(quern_here("ingest", folder, "-w", warehouse.root, "--sync", "--json").stdout)
     assert (synced["removed"], synced["missing"]) == (2, 0)
     assert set(read(warehouse, run)) == {f"file:///{name}.md" for name in ("c", "d", "e", "f", "g", "other")}

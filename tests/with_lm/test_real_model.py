@@ -30,7 +30,7 @@ from quern.jobs.tasks.generators.contract import Request
 from quern.jobs.tasks.generators.local import LocalBackend
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
-from quern.pipelines.judging.judges import judge_named, judgements
+from quern.pipelines.judging.judges import Judge, judgements
 from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import Table
@@ -110,7 +110,7 @@ def test_as_a_judge_it_keeps_to_the_scale_or_is_rejected_and_says_the_same_again
     said = []
     for _ in range(2):
         with Reasoner(local(max_tokens=96, retries=0), memo=tmp_path) as reasoner:
-            said.append([judgements(reasoner, judge_named(name), [given])[0] for name in ("gold", "clarity")])
+            said.append([judgements(reasoner, Judge(name), [given])[0] for name in ("gold", "clarity")])
     for judgement, most in zip(said[0], (1, 10), strict=True):
         assert judgement.value is None or 0 <= judgement.value <= most
         assert judgement.by == "local" or set(judgement.rejected) & {

@@ -4,15 +4,15 @@ Right or wrong is the measure of QCG-RAG (section 4). By rule an answer is right
 the content words of the gold answer, or says the gold yes or no; where the corpus is known to have no answer, it is
 none.
 
-RAGChecker (Ru et al. 2024, section 4) asked people which of two answers they prefer, in five steps, of correctness, of
-completeness and of all in all, the gold answer before them. The rule compares how like the gold answer each is
-(`overlap.likeness`); a model is asked in both orders, by whoever carries the task out.
+RAGChecker (Ru et al. 2024, section 4) asked people which of two answers they prefer, in five steps, the gold answer
+before them. The rule compares how like the gold answer each is (`overlap.likeness`); a model is asked in both orders,
+by whoever carries the task out.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -51,7 +51,7 @@ class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
-    # 1 or 0; None where that cannot be told.
+    # 1 or 0; None where that cannot be known.
     right: Annotated[int | None, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 1}, mode="validation")]
 
 
@@ -84,15 +84,6 @@ def gold_task() -> Task[JudgeInput, Verdict]:
     return Task("judge_gold", 2, _RIGHT, Verdict, rule, check)
 
 
-Aspect = Literal["overall", "correctness", "completeness"]
-ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
-
-_ASKED: Final[dict[Aspect, str]] = {
-    "overall": "all in all, as an answer to the question",
-    "correctness": "in correctness: whether what it says is right, whatever it leaves out",
-    "completeness": "in completeness: whether it says all that belongs to the answer",
-}
-
 _BETTER: Final = """\
 You compare two answers to one question.
 
@@ -119,14 +110,14 @@ class Preference(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
-    # From -2, the first by far, to 2, the second by far; None where that cannot be told.
+    # From -2, the first by far, to 2, the second by far; None where that cannot be known.
     preference: Annotated[
         float | None, WithJsonSchema({"type": "integer", "minimum": -2, "maximum": 2}, mode="validation")
     ]
 
 
-def preference_task(aspect: Aspect) -> Task[PairInput, Preference]:
-    """The task of preferring one of two answers in one aspect; the rule is the same for each."""
+def preference_task() -> Task[PairInput, Preference]:
+    """The task of preferring one of two answers."""
 
     def rule(given: PairInput) -> Preference:
         """By likeness to the gold answer; no opinion without one."""
@@ -146,5 +137,5 @@ def preference_task(aspect: Aspect) -> Task[PairInput, Preference]:
         detail = f"preference is {output.preference}; it must be one of -2, -1, 0, 1 and 2"
         return Checked(None, (Problem("out_of_range", detail),))
 
-    version = 2 if aspect == "correctness" else 1
-    return Task(f"prefer_{aspect}", version, _BETTER, Preference, rule, check, constants={"asked": _ASKED[aspect]})
+    asked = {"asked": "all in all, as an answer to the question"}
+    return Task("prefer_overall", 1, _BETTER, Preference, rule, check, constants=asked)

@@ -78,9 +78,16 @@ def page_environment() -> Environment:
     return environment
 
 
-def digest(text: str) -> str:
-    """What a Content-Security-Policy calls an inline style or script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def inlined(environment: Environment, styles: Sequence[str], script: str | None = None) -> dict[str, str]:
+    """The `style` and `script` of a page, made of these templates, each with its `_digest` for the page's policy."""
+    texts = {"style": "\n".join(environment.get_template(name).render() for name in styles)}
+    if script:
+        texts["script"] = environment.get_template(script).render()
+    values: dict[str, str] = {}
+    for name, text in texts.items():
+        values[name] = Markup(text)  # noqa: S704 - our own file.
+        values[f"{name}_digest"] = "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return values
 
 
 def _section(number: int, answer: Answer, places: dict[bytes, str], pictures: Pictures | None) -> dict[str, object]:
@@ -215,8 +222,6 @@ def write_report(
         pictures: Images that were fetched, to be shown; without them the page names images with a link.
     """
     environment = page_environment()
-    script = environment.get_template("report.js").render()
-    style = environment.get_template("report.css.j2").render()
     section = environment.get_template("answer.html.j2")
     contents: list[Entry] = []
 
@@ -238,10 +243,7 @@ def write_report(
                 pictures=pictures is not None,
                 contents=contents,
                 totals=_totals(contents),
-                style=Markup(style),  # noqa: S704 - our own file.
-                script=Markup(script),  # noqa: S704 - our own file.
-                style_digest=digest(style),
-                script_digest=digest(script),
+                **inlined(environment, ["report.css.j2"], "report.js"),
                 body=map(Markup, iter(partial(body.read, 1 << 16), "")),
             )
             with beside.open("w", encoding="utf-8", newline="") as file:

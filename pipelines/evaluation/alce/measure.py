@@ -31,7 +31,6 @@ class Worth:
     """What one answer is worth; NaN where a measure does not apply. The names are those of `FIGURES`."""
 
     exact_match_recall: float = math.nan
-    exact_match_all: float = math.nan
     list_precision: float = math.nan
     list_recall: float = math.nan
     list_recall_5: float = math.nan
@@ -40,57 +39,39 @@ class Worth:
     claim_recall: float = math.nan
     alce_citation_recall: float = math.nan
     alce_citation_precision: float = math.nan
-    alce_words: float = math.nan
 
 
 NOTHING: Final = Worth()
 _F1: Final = "alce_citation_f1"
 
-OF_ANSWERS: Final = {
-    "exact_match_recall": "short answers one of whose aliases stands in the answer as it is",
-    "alce_citation_recall": "sentences that are entailed by their citations together",
-    "alce_citation_precision": "citations of such sentences that entail them alone, or that the others need",
-    "alce_citation_f1": "harmonic mean of the last two",
-}
+OF_ANSWERS: Final = ("exact_match_recall", "alce_citation_recall", "alce_citation_precision", _F1)
 """Figures of our own answers too."""
-FIGURES: Final = {
-    "exact_match_recall": OF_ANSWERS["exact_match_recall"],
-    "exact_match_all": "answers that have all their short answers so",
-    "list_precision": "items of a list that are right",
-    "list_recall": "items of the gold list that are found",
-    "list_recall_5": "the same where five items are enough",
-    "list_f1": "harmonic mean of precision and recall, answer by answer",
-    "list_f1_5": "the same with the recall of five items",
-    "claim_recall": "gold claims that the answer entails",
-    **{name: OF_ANSWERS[name] for name in ("alce_citation_recall", "alce_citation_precision", _F1)},
-    "alce_words": "mean length of an answer in words",
-}
-"""All figures of a file of answers, in the order in which they are told."""
+FIGURES: Final = (
+    *("exact_match_recall", "list_precision", "list_recall", "list_recall_5", "list_f1", "list_f1_5", "claim_recall"),
+    *("alce_citation_recall", "alce_citation_precision", _F1),
+)
+"""All figures of a file of answers, in the order in which they are printed; docs/howto/measure.md says what each is."""
 PER_QUESTION: Final = ("exact_match_recall", "alce_citation_recall", "alce_citation_precision")
 
 
 def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
     """What each answer is worth; all that must be entailed is judged together."""
     cited = citation_counts(records, entails)
-    said = [without_marks(r.output) for r in records]
+    texts = [without_marks(r.output) for r in records]
     asked = [
         EntailmentInput(claim, [Passage(text)] if text else [], record.question)
-        for record, text in zip(records, said, strict=True)
+        for record, text in zip(records, texts, strict=True)
         for claim in record.claims
     ]
     verdicts = iter(entails(asked))
     found = []
-    for record, text, counts in zip(records, said, cited, strict=True):
-        there = short_answers_there(text, record.short_answers)
-        claims = [next(verdicts) for _ in record.claims]
+    for record, text, counts in zip(records, texts, cited, strict=True):
         found.append(
             Worth(
-                exact_match_recall=_mean(there),
-                exact_match_all=float(all(there)) if there else math.nan,
-                claim_recall=_mean(claims),
+                exact_match_recall=_mean(short_answers_there(text, record.short_answers)),
+                claim_recall=_mean([next(verdicts) for _ in record.claims]),
                 alce_citation_recall=counts.recall,
                 alce_citation_precision=counts.precision,
-                alce_words=float(overlap.words(text)),
                 **(list_score(record.output, record.items) if record.items else {}),
             )
         )
@@ -99,8 +80,8 @@ def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
 
 def short_answers_there(output: str, short_answers: Sequence[Sequence[str]]) -> list[bool]:
     """For each short answer, whether the answer has one of its aliases."""
-    said = _plain(without_marks(output))
-    return [any(alias in said for alias in map(_plain, aliases) if alias) for aliases in short_answers]
+    plain = _plain(without_marks(output))
+    return [any(alias in plain for alias in map(_plain, aliases) if alias) for aliases in short_answers]
 
 
 def list_score(output: str, gold: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -108,11 +89,11 @@ def list_score(output: str, gold: Sequence[Sequence[str]]) -> dict[str, float]:
 
     QAMPARI's lists are long: to have five of their items counts as recall in full (`recall-5`).
     """
-    said = [item for item in (_plain(without_marks(item)) for item in listed(output)) if item]
+    items = [item for item in (_plain(without_marks(item)) for item in listed(output)) if item]
     known = [{_plain(alias) for alias in aliases} for aliases in gold]
-    right = sum(any(item in aliases for aliases in known) for item in said)
-    found = sum(any(item in aliases for item in said) for aliases in known)
-    precision, recall = right / len(said) if said else 0.0, found / len(known)
+    right = sum(any(item in aliases for aliases in known) for item in items)
+    found = sum(any(item in aliases for item in items) for aliases in known)
+    precision, recall = right / len(items) if items else 0.0, found / len(known)
     recall_5 = min(5, found) / min(5, len(known))
     return {
         "list_precision": precision,
@@ -175,8 +156,8 @@ def evaluate_file(
     encode = Embedder.for_questions(settings.embed).encode if settings.entailment.vectors else None
     with Reasoner(settings.generator, settings.engine) as reasoner:
         rows = measured(records, entails_by(reasoner, encode))
-    told = {path.name: flat(figures(rows))}
+    by_name = {path.name: flat(figures(rows))}
     for name in sorted({r.type for r in records} - {""}) if by_type else ():
         mine = [row for row, record in zip(rows, records, strict=True) if record.type == name]
-        told[f"{path.name} {name}"] = flat(figures(mine))
-    return told
+        by_name[f"{path.name} {name}"] = flat(figures(mine))
+    return by_name

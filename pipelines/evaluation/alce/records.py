@@ -2,8 +2,7 @@
 
 ALCE's file is one JSON object whose `data` lists records: `question`, `output` (the answer, with `[n]` of `docs`),
 `docs` (`title`, `text`), and what the data set has to measure by: `qa_pairs` with `short_answers` (ASQA), `answers`
-(the aliases of each item of a list, QAMPARI), `claims` (ELI5). Without `output` the field `answer` is measured, which
-in ALCE's data is people's answer.
+(the aliases of each item of a list, QAMPARI), `claims` (ELI5).
 """
 
 from __future__ import annotations
@@ -98,13 +97,6 @@ class _Row(BaseModel):
     qa_pairs: list[_Pair] | None = None
     claims: list[str] | None = None
     answers: list[list[str]] | list[str] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_people(cls, fields: Any) -> Any:
-        if isinstance(fields, Mapping) and fields.get("output") is None and "answer" in fields:
-            return {**fields, "output": fields["answer"]}
-        return fields
 
     @property
     def record(self) -> AlceRecord:

@@ -7,12 +7,12 @@ A point's seconds are those of its recipe alone, from the questions' vectors to 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from quern.pipelines.evaluation.answers import PER_QUESTION, is_measured, judged
 from quern.pipelines.evaluation.bootstrap import Numbers
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
-from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
+from quern.pipelines.evaluation.sweep.plan import Build, Point
 from quern.pipelines.evaluation.sweep.spec import ACCURACY, Dataset, Sweep
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
@@ -41,18 +41,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 
-
-@dataclass(frozen=True)
-class BuildRecord:
-    """What a build of a sweep made and cost."""
-
-    build_id: str  # The snapshot.
-    seconds: float
-    peak_bytes: int  # Largest memory of its processes together.
-    rows: dict[str, int]  # Of each table.
-    index_bytes: int  # Of vectors and edges that a search holds in memory.
-    reused: dict[str, int] = field(default_factory=dict)  # Per job, the rows that the memo had.
-    computed: dict[str, int] = field(default_factory=dict)  # Per job, the rows that it lacked.
+_DEPTH: Final = 100  # Documents of a ranking that the metrics see.
 
 
 @dataclass(frozen=True)
@@ -65,30 +54,15 @@ class PointRecord:
     seconds: float  # Of the recipe over all questions, their vectors given.
 
 
-def make_build(wanted: Build, root: Path) -> BuildRecord:
-    """Build the snapshot of `wanted` in the warehouse at `root`.
+def make_build(wanted: Build, root: Path) -> str:
+    """Build the snapshot of `wanted` in the warehouse at `root`; returns its id.
 
     Snapshots of a sweep are not successive nights: none is pruned, and one that shrinks is no fault.
     """
     audit = wanted.settings.audit.model_copy(update={"keep_snapshots": 100_000, "max_shrink": 1.0})
     memo = wanted.settings.memo.model_copy(update={"keep_nights": 100_000})
     settings = wanted.settings.model_copy(update={"audit": audit, "memo": memo})
-    manifest = build(wanted.source, Warehouse.create(root), settings)
-    rows = {name: table.rows for name, table in manifest.tables.items()}
-    width = 4 * manifest.tables["chunks"].dimension
-    reused, computed = Counter[str](), Counter[str]()
-    for job in manifest.jobs:
-        reused[job["job"]] += job["reused"]
-        computed[job["job"]] += job["computed"]
-    return BuildRecord(
-        build_id=manifest.build_id,
-        seconds=manifest.seconds,
-        peak_bytes=manifest.peak_memory_bytes,
-        rows=rows,
-        index_bytes=width * (rows["chunks"] + rows["nodes"]) + 12 * (rows["edges"] + rows["nodes"]),
-        reused=dict(reused),
-        computed=dict(computed),
-    )
+    return build(wanted.source, Warehouse.create(root), settings).build_id
 
 
 class _SearchedBuild:
@@ -98,7 +72,6 @@ class _SearchedBuild:
         self.snapshot = Warehouse.open(root).snapshot(build_id)
         self.graph = QueryGraph(self.snapshot)
         self.questions = read_questions(dataset.questions)
-        self.types = question_types(dataset)
         self._searchers: dict[str, Searcher] = {}
         _ = (self.graph.chunks, self.graph.nodes, self.graph.edges, self.graph.documents)  # No point pays for them.
 
@@ -137,7 +110,7 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
         ranking = selected(batch, recipe.rank(batch))
         seconds = time.monotonic() - started
     of_retrieval = [m for m in sweep.metrics if m not in (*PER_QUESTION, ACCURACY)]
-    values = question_metrics(batch, ranking, shared.gold, of_retrieval, sweep.depth)
+    values = question_metrics(batch, ranking, shared.gold, of_retrieval, _DEPTH)
     if of_answers := [m for m in sweep.metrics if m not in of_retrieval]:
         known = {q.query_id for q in asked}
         others = [q for q in shared.questions if q.query_id not in known and is_measured(q)]
@@ -146,7 +119,7 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
         values |= _answer_values(searcher, point, asked, of_answers)
     return PointRecord(
         query_ids=[q.query_id for q in asked],
-        types=[shared.types.get(q.query_id, "") for q in asked],
+        types=[q.type or "" for q in asked],
         values={metric: values[metric].tolist() for metric in sweep.metrics},
         seconds=round(seconds, 4),
     )

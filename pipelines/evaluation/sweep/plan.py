@@ -9,19 +9,17 @@ and so its memo.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from quern import schemas
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.sweep.spec import Choice, Dataset, Sweep, SweepError, base_settings, settings_of
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import BuildSettings, SearchSettings, Settings, results
-from quern.schemas.words.meant import no_such
 
 
 @dataclass(frozen=True)
@@ -74,12 +72,6 @@ def label(choice: Choice) -> str:
     return " ".join([choice.recipe, *(f"{name}={value}" for name, value in values.items())])
 
 
-def value_of(settings: Settings, name: str) -> Any:
-    """The value of the setting `group.name`."""
-    group, _, leaf = name.partition(".")
-    return getattr(getattr(settings, group), leaf)
-
-
 @cache
 def code_digest() -> str:
     """Digest of Quern's own code: figures of two versions do not belong into one table."""
@@ -102,26 +94,21 @@ def content_digest(path: Path) -> str:
             digest.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
         return digest.hexdigest()
     with path.open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
+        return file_digest(stream, lambda: digest).hexdigest()
 
 
-def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = frozenset()) -> Plan:
-    """The plan of `sweep`, whose paths are relative to `folder`; of the datasets `only`, where any are named.
+def plan_sweep(sweep: Sweep, folder: Path, where: str) -> Plan:
+    """The plan of `sweep`, whose paths are relative to `folder`.
 
     Raises:
         SettingsError: A setting is unknown or ill-typed.
-        SweepError: A dataset is named that the sweep does not have, none of them is there, or one has no evidence.
+        SweepError: None of the datasets is there, or one has no evidence.
         QuestionError: A file of questions cannot be used.
     """
-    if unknown := sorted(only - set(sweep.datasets)):
-        raise SweepError(f"{where}: {no_such('dataset', unknown[0], sweep.datasets)}")
     base = base_settings(sweep, where)
     every = {
         n: d.model_copy(update={of: (folder / getattr(d, of)).absolute() for of in ("documents", "questions")})
         for n, d in sweep.datasets.items()
-        if not only or n in only
     }
     sources = {n: d for n, d in every.items() if d.documents.exists() and d.questions.is_file()}
     if not sources:
@@ -131,24 +118,25 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
             "first; name the folder with --datasets"
         )
     for name, dataset in sources.items():  # Before anything is built.
-        if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
+        questions = read_questions(dataset.questions)
+        if not any(q.evidence_doc_ids or q.evidence_urls for q in questions):
             raise SweepError(
                 f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls"
             )
-        if (types := len(set(question_types(dataset).values()))) > 30:
-            raise SweepError(f"dataset {name}: field {dataset.type!r} has {types:,} values; a type is shared by many")
+        if (types := len({q.type for q in questions})) > 30:
+            raise SweepError(f"dataset {name}: its questions have {types:,} types; a type is shared by many")
     documents = {n: content_digest(d.documents) for n, d in sources.items()}
-    questions = {n: [content_digest(d.questions), d.type] for n, d in sources.items()}
+    asked = {n: content_digest(d.questions) for n, d in sources.items()}
     points: dict[str, Point] = {}
 
     def add(choice: Choice) -> list[str]:
         """Ids of the choice's points, one per dataset."""
         settings = settings_of(choice, base, f"{where}: {label(choice)}")
-        own = {n: v for n, v in choice.settings.items() if value_of(settings, n) != value_of(base, n)}
+        own = {n: v for n, v in choice.settings.items() if attrgetter(n)(settings) != attrgetter(n)(base)}
         choice = choice.model_copy(update={"settings": own})
         tree = results(settings, BuildSettings, SearchSettings)
-        shared = [code_digest(), tree, choice.recipe, sweep.metrics, sweep.depth]
-        ids = {n: settings_digest([*shared, n, documents[n], *questions[n]]) for n in sources}
+        shared = [code_digest(), tree, choice.recipe, sweep.metrics]
+        ids = {n: settings_digest([*shared, n, documents[n], asked[n]]) for n in sources}
         for name, id_ in ids.items():
             points.setdefault(id_, Point(id_, name, choice, settings))
         return list(ids.values())
@@ -160,32 +148,14 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
         for c in sweep.comparisons
         for of, over in zip(add(c.of), add(c.over), strict=True)
     ]
+    # Points by what their builds depend on: the dataset, then groups of settings in the order in which a build reads
+    # them. In this order builds that differ in their last tables alone are neighbours.
+    by_build: dict[tuple[str, ...], list[Point]] = {}
+    for point in points.values():
+        groups = results(point.settings, BuildSettings).values()
+        by_build.setdefault((point.dataset, *(json.dumps(g, sort_keys=True) for g in groups)), []).append(point)
     builds = [
-        Build(settings_digest([code_digest(), *key, documents[key[0]]]), key[0], sources[key[0]].documents, of)
-        for key, of in _by_build(points.values())
+        Build(settings_digest([code_digest(), *key, documents[key[0]]]), key[0], sources[key[0]].documents, tuple(of))
+        for key, of in sorted(by_build.items())
     ]
     return Plan(sweep, sources, [n for n in every if n not in sources], points, builds, grids, baseline, comparisons)
-
-
-def _by_build(points: Iterable[Point]) -> Iterator[tuple[tuple[str, ...], tuple[Point, ...]]]:
-    """Points by what their builds depend on: builds that differ in their last tables alone are neighbours.
-
-    A key is the dataset, then groups of settings in the order in which a build reads them.
-    """
-    grouped: dict[tuple[str, ...], list[Point]] = {}
-    for point in points:
-        groups = results(point.settings, BuildSettings).values()
-        grouped.setdefault((point.dataset, *(json.dumps(g, sort_keys=True) for g in groups)), []).append(point)
-    first = {key[:n]: at for at, key in reversed(list(enumerate(grouped))) for n in range(1, len(key) + 1)}
-    for key in sorted(grouped, key=lambda k: [first[k[:n]] for n in range(1, len(k) + 1)]):
-        yield key, tuple(grouped[key])
-
-
-def question_types(dataset: Dataset) -> dict[str, str]:
-    """Query id to the question's type, where the dataset's questions have its field."""
-    found: dict[str, str] = {}
-    for line in dataset.questions.read_text("utf-8-sig").split("\n"):
-        row: dict[str, Any] = json.loads(line) if line.strip() else {}
-        if (value := row.get(dataset.type)) is not None:
-            found[str(row["query_id"])] = str(value)
-    return found

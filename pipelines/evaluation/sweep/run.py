@@ -1,11 +1,12 @@
 """Running a sweep: builds and points over processes, each result a file as soon as it is there.
 
     OUT/warehouses/DATASET/    one warehouse per dataset, whose memo all its builds share
-    OUT/builds/ID.json         what a build made and cost
-    OUT/points/ID.json         a point's figures per question; ID.failed.json what went wrong with it
+    OUT/builds/ID.json         the snapshot that a build made
+    OUT/points/ID.json         a point's figures per question
     OUT/logs/worker-PID.log    what builds and engines print
 
 A sweep that was killed finds its files again: finished points are not computed anew, failed ones are tried again.
+What builds cost is in the table `builds` of their warehouse.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import signal
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
@@ -32,14 +33,14 @@ from quern.indexes.disk import DiskFault, disk_fault, exit_code, raise_for
 from quern.indexes.storage import exclusive, write_text
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import core_count
-from quern.pipelines.evaluation.sweep.measure import BuildRecord, PointRecord, make_build, measure_point
+from quern.pipelines.evaluation.sweep.measure import PointRecord, make_build, measure_point
 from quern.pipelines.evaluation.sweep.plan import Build, Plan, Point
 from quern.pipelines.evaluation.sweep.spec import Dataset, Sweep, SweepError
 
 log = logging.getLogger(__name__)
 
+_Record = TypeVar("_Record")
 _GRACE_S = 10.0  # For a build that is stopped to leave its files in order.
-_Record = TypeVar("_Record", BuildRecord, PointRecord)
 
 
 class Results:
@@ -48,20 +49,20 @@ class Results:
     def __init__(self, out: Path, plan: Plan) -> None:
         self.out = out.absolute()
         self.plan = plan
-        self.measured: dict[str, PointRecord] = self._read("points", plan.points, PointRecord)
-        self.built: dict[str, BuildRecord] = self._read("builds", {b.id: b for b in plan.builds}, BuildRecord)
+        self.measured = self._read("points", plan.points, lambda row: PointRecord(**row))
+        self.built = self._read("builds", [b.id for b in plan.builds], lambda row: str(row["snapshot"]))
         self.failed: dict[str, str] = {}
         self.reused = len(self.measured)
 
-    def _read(self, folder: str, wanted: dict[str, Any], kind: type[_Record]) -> dict[str, _Record]:
+    def _read(self, folder: str, ids: Iterable[str], record: Callable[[dict[str, Any]], _Record]) -> dict[str, _Record]:
         found: dict[str, _Record] = {}
-        for id_ in wanted:
+        for id_ in ids:
             path = self.out / folder / f"{id_}.json"
             try:
-                found[id_] = kind(**json.loads(path.read_text("utf-8")))
+                found[id_] = record(json.loads(path.read_text("utf-8")))
             except FileNotFoundError:
                 continue
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, KeyError):
                 log.warning("%s is damaged and will be computed anew", path)
         return found
 
@@ -69,36 +70,41 @@ class Results:
         """Where the builds of a dataset go."""
         return self.out / "warehouses" / dataset
 
-    def keep(self, task: Task, outcome: BuildRecord | PointRecord | str) -> None:
-        """Keep what came of a task: a record, or the error; that of a build is one of all its points."""
-        if isinstance(outcome, str):
-            points = task.of.points if isinstance(task.of, Build) else (task.of,)
-            error = f"its build failed: {outcome}" if isinstance(task.of, Build) else outcome
-            for point in points:
+    def keep(self, of: Build | Point, outcome: Outcome) -> None:
+        """Keep what came of a build or a point; the error of a build is one of all its points."""
+        if outcome.error:
+            error = f"its build failed: {outcome.error}" if isinstance(of, Build) else outcome.error
+            for point in of.points if isinstance(of, Build) else (of,):
                 if point.id not in self.measured:
-                    row = {"dataset": point.dataset, "point": point.label, "error": error}
-                    self._write("points", f"{point.id}.failed", row)
                     self.failed[point.id] = error
                     log.warning("point failed: dataset=%s %s: %s", point.dataset, point.label, error)
-        elif isinstance(outcome, BuildRecord):
-            self._write("builds", task.of.id, asdict(outcome))
-            self.built[task.of.id] = outcome
-        else:
-            self._write("points", task.of.id, asdict(outcome))
-            self.measured[task.of.id] = outcome
-            (self.out / "points" / f"{task.of.id}.failed.json").unlink(missing_ok=True)
-            point = self.plan.points[task.of.id]
+        elif outcome.point:
+            self._write("points", of.id, asdict(outcome.point))
+            self.measured[of.id] = outcome.point
+            point = self.plan.points[of.id]
             log.info(
                 "point=%d/%d dataset=%s %s seconds=%.2f",
-                *(self.done(), len(self.plan.points), point.dataset, point.label, outcome.seconds),
+                *(self.done(), len(self.plan.points), point.dataset, point.label, outcome.point.seconds),
             )
+        else:
+            self._write("builds", of.id, {"snapshot": outcome.snapshot})
+            self.built[of.id] = outcome.snapshot
 
-    def _write(self, folder: str, name: str, row: dict[str, Any]) -> None:
-        write_text(self.out / folder / f"{name}.json", json.dumps(row, ensure_ascii=False) + "\n")
+    def _write(self, folder: str, id_: str, row: dict[str, Any]) -> None:
+        write_text(self.out / folder / f"{id_}.json", json.dumps(row, ensure_ascii=False) + "\n")
 
     def done(self) -> int:
         """Points that have figures or failed."""
         return len(self.measured) + len(self.failed)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a task: a snapshot, the figures of a point, or an error."""
+
+    snapshot: str = ""
+    point: PointRecord | None = None
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,22 +117,22 @@ class Task:
     dataset: Dataset
     sweep: Sweep
 
-    def run(self) -> BuildRecord | PointRecord | str:
-        """Carry it out in a worker; an error is told in words, as not every exception can be sent to another process.
+    def run(self) -> Outcome:
+        """Carry it out in a worker; an error is returned in words, as not every exception can be sent to a process.
 
         Raises:
             OSError: A disk is full or fails.
         """
         try:
             if isinstance(self.of, Build):
-                return make_build(self.of, self.root)
-            return measure_point(self.of, self.root, self.build_id, self.dataset, self.sweep)
+                return Outcome(snapshot=make_build(self.of, self.root))
+            return Outcome(point=measure_point(self.of, self.root, self.build_id, self.dataset, self.sweep))
         except Exception as error:  # Whatever one point does, the others must be measured.
             log.warning("failed: %s %s", self.of.dataset, self.of.id, exc_info=True)
             fault = disk_fault(error)
             if fault is not None and fault.fault is not DiskFault.READ_ONLY:  # On such a disk all else would fail too.
                 raise_for(exit_code(error), self.root.parents[1])
-            return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+            return Outcome(error=f"{type(error).__name__}: {' '.join(str(error).split())}"[:500])
 
 
 def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
@@ -167,14 +173,14 @@ def _rounds(results: Results) -> Iterator[list[Task]]:
         built = results.built.get(build.id)
         if all(point.id in results.measured for point in build.points):
             continue
-        if built and built.build_id in snapshots[build.dataset]:
+        if built in snapshots[build.dataset]:
             made.append(build)
         else:
             left[build.dataset].append(build)
     while made or any(left.values()):
         builds = [queue.popleft() for queue in left.values() if queue]
         points = [
-            task(point, results.built[build.id].build_id)
+            task(point, results.built[build.id])
             for build in made
             for point in build.points
             if point.id not in results.measured
@@ -208,11 +214,12 @@ def _run(tasks: Sequence[Task], results: Results, jobs: int, threads: int) -> No
             futures = {pool.submit(task.run): task for task in left}
             try:
                 for future in as_completed(futures):
-                    results.keep(futures[future], future.result())
+                    results.keep(futures[future].of, future.result())
                     left.remove(futures[future])
             except BrokenProcessPool:
                 if width == 1:
-                    results.keep(left.pop(0), f"its process was killed; {results.out / 'logs'} holds what it printed")
+                    killed = f"its process was killed; {results.out / 'logs'} holds what it printed"
+                    results.keep(left.pop(0).of, Outcome(error=killed))
                 width = 1 if width > 1 else jobs
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

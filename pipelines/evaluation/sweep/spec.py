@@ -26,9 +26,9 @@ from pydantic_core import ErrorDetails
 from quern.pipelines.evaluation.answers import PER_QUESTION
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
-from quern.schemas.settings import Group, Positive, Settings, changes_results
+from quern.schemas.settings import Group, Settings, changes_results
 from quern.schemas.settings.reading import SettingsError, load_settings
-from quern.schemas.words.meant import meant, no_such
+from quern.schemas.words.meant import no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 ACCURACY = "accuracy"
@@ -54,7 +54,6 @@ class Dataset(Group):
 
     documents: Path = Field(description="What `quern build` reads: JSONL, a folder of pages, WARC files.")
     questions: Path = Field(description="JSONL, Parquet or CSV with query_id, question, evidence, and gold answers.")
-    type: str = Field("type", description="Field of a question that names its type.")
 
 
 class Choice(Group):
@@ -65,7 +64,7 @@ class Choice(Group):
 
 
 class Comparison(Group):
-    """Two points whose paired difference is told: what the first is worth over the second."""
+    """Two points whose paired difference is measured: what the first is worth over the second."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     of: Choice
@@ -100,10 +99,6 @@ class Sweep(Group):
     grids: tuple[Grid, ...] = Field(min_length=1)
     comparisons: tuple[Comparison, ...] = ()
     metrics: tuple[str, ...] = Field(("R@5", "R@2", "R@10", "AllEvidence@5", "RR", "nDCG@10"), min_length=1)
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = Field(10_000, description="Resamples of the bootstrap.")
-    confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = Field(0.95, description="Coverage of its intervals.")
-    seed: int = Field(20250921, ge=0, description="Seed of its resamples.")
-    depth: Positive = Field(100, description="Documents of a ranking that the metrics see.")
 
     @field_validator("metrics")
     @classmethod
@@ -184,8 +179,5 @@ def _explain(error: ErrorDetails, where: str) -> str:
     path = ".".join(parts) or "the sweep"
     if error["type"] == "extra_forbidden":
         fields = {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
-        near = meant(parts[-1], sorted(fields))
-        return f"{where}: there is no {path}" + (f"; did you mean {near}?" if near else "")
-    if error["type"] == "missing":
-        return f"{where}: {path} is missing"
+        return f"{where}: {no_such('key', parts[-1], sorted(fields))}"
     return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"

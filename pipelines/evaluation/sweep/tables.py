@@ -1,4 +1,4 @@
-"""The results of a sweep: tables in Parquet of figures and of values by question, and a page of Markdown for people."""
+"""The results of a sweep: a table in Parquet, and a page of Markdown for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import product
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 import numpy as np
@@ -18,8 +17,8 @@ from quern.indexes.storage import write_text, write_whole
 from quern.pipelines.evaluation.bootstrap import Interval, Numbers, ratio_intervals
 from quern.pipelines.evaluation.sweep.plan import Plan
 from quern.pipelines.evaluation.sweep.run import Results
-from quern.pipelines.evaluation.sweep.spec import Sweep
 
+_RESAMPLES: Final = 10_000
 ALL: Final = "all"  # The type that stands for all questions.
 _TYPES: Final = {
     "str": pa.string(),
@@ -28,9 +27,6 @@ _TYPES: Final = {
     "int | None": pa.int64(),
     "float | None": pa.float64(),
 }
-QUESTIONS: Final = pa.schema(
-    [*((name, pa.string()) for name in ("dataset", "point_id", "query_id", "type", "metric")), ("value", pa.float64())]
-)
 
 
 @dataclass(frozen=True)
@@ -55,11 +51,6 @@ class Row:
     difference_low: float | None = None
     difference_high: float | None = None
     seconds: float | None = None  # Of the recipe, all questions, their vectors given.
-    build_seconds: float | None = None  # Of the build that the point searched, by the memo or not.
-    build_peak_bytes: int | None = None
-    nodes: int | None = None
-    edges: int | None = None
-    index_bytes: int | None = None  # Of vectors and edges that a search holds in memory.
     error: str | None = None
 
 
@@ -89,15 +80,15 @@ def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
     types = np.array(results.measured[mine[0]].types)
     of = _matrix(results, [id_ for _, id_, _ in pairs], len(types))
     over = _matrix(results, [id_ for _, _, id_ in pairs], len(types))
-    grids, built = grids_of(plan), {p.id: results.built.get(b.id) for b in plan.builds for p in b.points}
+    grids = grids_of(plan)
     for type_ in (ALL, *sorted(set(types.tolist()) - {""})):
         chosen = np.flatnonzero(types == type_) if type_ != ALL else np.arange(len(types))
-        value, apart = _intervals(of[chosen], plan.sweep), _intervals((of - over)[chosen], plan.sweep)
+        value, difference = _intervals(of[chosen]), _intervals((of - over)[chosen])
         counts = (~np.isnan(of[chosen])).sum(axis=0).tolist()
         for n, ((comparison, id_, other), metric) in enumerate(product(pairs, metrics)):
             if not counts[n]:
                 continue
-            made, compared = built[id_], id_ != other and other in results.measured
+            compared = id_ != other and other in results.measured
             yield Row(
                 *_point_cells(results, id_, grids),
                 comparison=comparison,
@@ -108,15 +99,10 @@ def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
                 value=float(value.mean[n]),
                 low=float(value.low[n]),
                 high=float(value.high[n]),
-                difference=float(apart.mean[n]) if compared else None,
-                difference_low=float(apart.low[n]) if compared else None,
-                difference_high=float(apart.high[n]) if compared else None,
+                difference=float(difference.mean[n]) if compared else None,
+                difference_low=float(difference.low[n]) if compared else None,
+                difference_high=float(difference.high[n]) if compared else None,
                 seconds=results.measured[id_].seconds,
-                build_seconds=made.seconds if made else None,
-                build_peak_bytes=made.peak_bytes if made else None,
-                nodes=made.rows["nodes"] if made else None,
-                edges=made.rows["edges"] if made else None,
-                index_bytes=made.index_bytes if made else None,
             )
 
 
@@ -127,10 +113,9 @@ def _matrix(results: Results, ids: Sequence[str], questions: int) -> Numbers:
     return np.array([values[m] for values in points for m in results.plan.sweep.metrics], dtype=np.float64).T
 
 
-def _intervals(values: Numbers, sweep: Sweep) -> Interval:
+def _intervals(values: Numbers) -> Interval:
     measured = ~np.isnan(values)
-    part, whole = np.where(measured, values, 0.0), measured.astype(np.float64)
-    return ratio_intervals(part, whole, sweep.resamples, sweep.confidence, sweep.seed)
+    return ratio_intervals(np.where(measured, values, 0.0), measured.astype(np.float64), _RESAMPLES)
 
 
 def grids_of(plan: Plan) -> dict[str, list[str]]:
@@ -141,33 +126,22 @@ def grids_of(plan: Plan) -> dict[str, list[str]]:
     return found
 
 
-def write_tables(results: Results, figures: Sequence[Row]) -> list[Path]:
-    """Write results and questions as Parquet; returns their paths."""
-    paths = [results.out / f"{name}.parquet" for name in ("results", "questions")]
+def write_table(results: Results, figures: Sequence[Row]) -> Path:
+    """Write results.parquet; returns its path."""
+    path = results.out / "results.parquet"
     table = pa.Table.from_pylist([asdict(row) for row in figures], schema=RESULTS)
-    write_whole(paths[0], lambda path: pq.write_table(table, path, compression="zstd"))
-    write_whole(paths[1], lambda path: _write_questions(results, path))
-    return paths
-
-
-def _write_questions(results: Results, path: Path) -> None:
-    with pq.ParquetWriter(path, QUESTIONS, compression="zstd") as writer:
-        for id_, measured in results.measured.items():
-            number = len(measured.query_ids)
-            for metric, values in measured.values.items():
-                same = [results.plan.points[id_].dataset, id_]
-                columns = [[s] * number for s in same] + [measured.query_ids, measured.types, [metric] * number, values]
-                writer.write_table(pa.table(columns, schema=QUESTIONS))
+    write_whole(path, lambda beside: pq.write_table(table, beside, compression="zstd"))
+    return path
 
 
 def write_markdown(results: Results, figures: Sequence[Row]) -> Path:
-    """Write results.md: the points of each dataset, best first, comparisons, builds, what failed; returns its path."""
+    """Write results.md: the points of each dataset, best first, comparisons, what failed; returns its path."""
     sweep, plan = results.plan.sweep, results.plan
     lines = [
         "# Sweep",
         "",
-        f"{len(plan.points)} points on {', '.join(plan.sources)}. Intervals: {sweep.confidence:.0%}, paired bootstrap "
-        f"over questions, {sweep.resamples:,} resamples. Δ: difference to the baseline "
+        f"{len(plan.points)} points on {', '.join(plan.sources)}. Intervals: 95 %, paired bootstrap over "
+        f"questions, {_RESAMPLES:,} resamples. Δ: difference to the baseline "
         f"(`{next(plan.points[i].label for i in plan.baseline.values())}`) in {sweep.metrics[0]}; * where its interval "
         "leaves out zero. ms: of the recipe, a question, its vector given.",
         "",
@@ -189,18 +163,6 @@ def write_markdown(results: Results, figures: Sequence[Row]) -> Path:
         ]
         head = ["comparison", "dataset", "type", "metric", "of", "over", "questions", "value", "difference"]
         lines += ["## Comparisons", "", *_table(head, body), ""]
-    # Per dataset what the first build cost and what the memo spared the others.
-    body = []
-    for dataset in results.plan.sources:
-        ids = [b.id for b in results.plan.builds if b.dataset == dataset and b.id in results.built]
-        if made := sorted((results.built[i] for i in ids), key=lambda b: b.build_id):
-            others = f"{median(b.seconds for b in made[1:]):.1f}" if made[1:] else "none"
-            computed = [sum(b.computed.values()) for b in made]
-            spared = [f"{computed[0]:,}", f"{sum(computed[1:]):,}", f"{max(b.peak_bytes for b in made) >> 20:,}"]
-            body.append([dataset, str(len(made)), f"{made[0].seconds:.1f}", others, *spared])
-    head = ["dataset", "builds", "first, s", "others, median s", "first, rows", "others, rows together", "peak MiB"]
-    lines += ["## Builds", "", *_table(head, body), ""]
-    lines += ["Rows are those computed: what the memo had was not computed again.", ""]
     if failed := [r for r in figures if r.error]:
         lines += ["## Failed", "", *(f"- {r.dataset}, `{r.point}`: {r.error}" for r in failed), ""]
     path = results.out / "results.md"

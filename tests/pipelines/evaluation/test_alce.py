@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.pipelines.evaluation.alce.citations import (
@@ -24,15 +21,10 @@ from quern.pipelines.evaluation.alce.citations import (
 )
 from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
-from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
-from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Sentence
 from quern.schemas.settings import EntailmentSettings, Settings
-from quern.schemas.settings.reading import load_settings
 from tests.conftest import Quern
-from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.pipelines.answers.test_gate import snapshot_of
 
 BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))
 DOCS = [
@@ -47,16 +39,10 @@ def holds(inputs: Sequence[EntailmentInput]) -> list[bool]:
     return [set(g.statement) <= set("".join(p.text for p in g.passages)) for g in inputs]
 
 
-def counts(sentence: str, citations: tuple[int, ...], *texts: str) -> CitationCounts:
-    answer = AlceRecord("?", "", [CitedSentence(sentence, citations)], [Passage(t) for t in texts])
-    return citation_counts([answer], holds)[0]
-
-
 @pytest.mark.parametrize(
     ("citations", "texts", "recalled", "cited", "precise"),
     [
         ((), ["ab"], 0, 0, 0),  # Nothing is cited.
-        ((1,), ["ab"], 1, 1, 1),
         ((1,), ["a"], 0, 1, 0),
         ((1, 2), ["a", "b"], 1, 2, 2),  # Neither alone, each needed.
         ((1, 2), ["ab", "x"], 1, 2, 1),  # The second neither says it nor is needed.
@@ -70,17 +56,8 @@ def counts(sentence: str, citations: tuple[int, ...], *texts: str) -> CitationCo
 def test_citations_are_counted_as_alce_defines_them(
     citations: tuple[int, ...], texts: list[str], recalled: int, cited: int, precise: int
 ) -> None:
-    assert counts("ab", citations, *texts) == CitationCounts(1, recalled, cited, precise)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "abc"]), st.lists(st.integers(0, 5))), max_size=6))
-def test_no_more_is_recalled_or_precise_than_there_is(written: list[tuple[str, list[int]]]) -> None:
-    sentences = [CitedSentence(text, tuple(numbers)) for text, numbers in written]
-    (found,) = citation_counts([AlceRecord("?", "", sentences, [Passage(t) for t in ("a", "b", "ab", "x")])], holds)
-    assert found.recalled <= found.sentences == len(written)
-    assert found.precise <= found.citations
-    assert math.isnan(found.recall) if not written else 0.0 <= found.precision <= 1.0
+    answer = AlceRecord("?", "", [CitedSentence("ab", citations)], [Passage(text) for text in texts])
+    assert citation_counts([answer], holds) == [CitationCounts(1, recalled, cited, precise)]
 
 
 def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
@@ -91,17 +68,11 @@ def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> N
     ]
     assert cited_sentences("[1] The hall opened [2, 3].<|im_end|>") == [CitedSentence("The hall opened.", (1, 2, 3))]
     assert cited_sentences(" ") == []
-    assert cited_items("Which towns?", "Casterby [1], Skarrow.") == [
-        CitedSentence("Which towns? Casterby", (1,)),
-        CitedSentence("Which towns? Skarrow", ()),
-    ]
 
 
 def test_marks_within_a_list_are_no_items_and_endless_runs_are_read_once() -> None:
-    assert cited_items("Which?", "Casterby [1, 2], York [3;1].") == [
-        CitedSentence("Which? Casterby", (1, 2)),
-        CitedSentence("Which? York", (3, 1)),
-    ]
+    items = cited_items("Which?", "Casterby [1, 2], York.")
+    assert items == [CitedSentence("Which? Casterby", (1, 2)), CitedSentence("Which? York", ())]
     assert cited_sentences(f"Yes [{'9' * 5000}].")[0].citations == ()
     started = time.process_time()
     for run in (".", " ", "\u3000", "[1,", "[", '".'):
@@ -109,17 +80,6 @@ def test_marks_within_a_list_are_no_items_and_endless_runs_are_read_once() -> No
         without_marks(f"a{run * 20_000}b")
     _ = EntailmentInput("\n" * 20_000 + "x", []).plain
     assert time.process_time() - started < 2.0
-
-
-def test_a_model_is_asked_about_a_sentence_once_whatever_is_measured_with_it(tmp_path: Path) -> None:
-    asked = [EntailmentInput("Ida Thorne is the mayor.", [Passage(str(DOCS[0]["text"]))])]
-    with Endpoint(lambda *_: Said(json.dumps({"score": 1.0, "entailed": True}))).running() as endpoint:
-        settings = load_settings(None, [*endpoint.overrides(), "entailment.vectors=false"])
-        searcher = Searcher(snapshot_of(tmp_path), settings)
-        for _ in range(2):
-            with entailment_of(searcher) as entails:
-                assert entails(asked) == [True]
-    assert len(endpoint.asked) == 1
 
 
 def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_and_articles() -> None:
@@ -157,15 +117,14 @@ def alce(tmp_path: Path) -> Path:
     return file
 
 
-def test_alces_file_has_the_figures_worked_out_by_hand(alce: Path) -> None:
-    figures = evaluate_file(alce, BY_WORDS)["alce.json"]
+def test_alces_file_has_the_figures_worked_out_by_hand(alce: Path, quern_here: Quern) -> None:
+    done = quern_here("evaluate", "--answers", alce, "--json", "--set", "entailment.vectors=false")
+    figures = json.loads(done.stdout)["alce.json"]
     assert figures["exact_match_recall"] == 0.5
-    assert figures["exact_match_all"] == 0.0
     assert (figures["list_precision"], figures["list_recall"], figures["list_f1"]) == (0.5, 0.5, 0.5)
     assert figures["claim_recall"] == 0.5
-    assert figures["alce_citation_recall"] == round((1 + 0 + 1 / 2) / 3, 4)
-    assert figures["alce_citation_precision"] == round((2 / 3 + 0 + 1) / 3, 4)
     recall, precision = figures["alce_citation_recall"], figures["alce_citation_precision"]
+    assert (recall, precision) == (round((1 + 0 + 1 / 2) / 3, 4), round((2 / 3 + 0 + 1) / 3, 4))
     assert figures["alce_citation_f1"] == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-3)
     assert figures["alce_citation_f1_low"] <= figures["alce_citation_f1"] <= figures["alce_citation_f1_high"]
     assert figures["alce_citation_recall_questions"] == 3  # The answer without a sentence has no citations to judge.
@@ -200,12 +159,10 @@ def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
     ("text", "error"),
     [
         ("{", "record 1: not valid JSON"),
-        ("", "it holds no answer"),
         ('{"data": []}', "it holds no answer"),
         ('{"data": 3}', "must be a list of answers"),
         ('{"data": [{"question": "Who?", "output": "I."}, {"question": "When?"}]}', r"record 2 \('When\?'\): output: "),
         ('{"data": [{"question": "Who?", "output": "I.", "docs": [{"title": "x"}]}]}', r"\('Who\?'\): docs.0: .*text"),
-        ('{"data": [{"question": "Who?", "output": "I.", "qa_pairs": [{"short_answers": []}]}]}', "qa_pairs.0.short"),
         ('{"data": ["x"]}', "record 1: is no JSON object"),
         ("[" * 100_000, r"record 1: not valid JSON .nested too deeply"),
         ('{"data": [{"question": "Who \\ud800?", "output": "I."}]}', "half of a surrogate pair"),
@@ -217,8 +174,3 @@ def test_a_broken_file_is_refused_with_the_record_that_is_wrong(tmp_path: Path, 
     file.write_text(text, encoding="utf-8")
     with pytest.raises(EvaluationError, match=error):
         read_records(file)
-
-
-def test_the_command_measures_a_file_without_a_warehouse(alce: Path, quern_here: Quern) -> None:
-    told = json.loads(quern_here("evaluate", "--answers", alce, "--json", "--set", "entailment.vectors=false").stdout)
-    assert told["alce.json"]["exact_match_recall"] == 0.5

@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 
 from quern.pipelines.cli.main import app
 from quern.pipelines.evaluation.datasets import DatasetError, convert
+from tests.conftest import read_jsonl
 
+Rows = list[dict[str, Any]]
 _CONTEXT = [["Elm Quay", ["Elm Quay lies in Orle.", " It was built in 1911."]], ["Orle", ["Orle is a town."]]]
 _HOTPOT = {
     "_id": "5a7",
@@ -58,18 +60,18 @@ _ASKED = {
 }
 
 
-def _converted(folder: Path, **files: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    paths = []
-    for name, given in files.items():
-        paths.append(folder / f"{name}.json")
-        paths[-1].write_text(json.dumps(given), "utf-8")
+def _read(folder: Path) -> tuple[Rows, Rows]:
+    return read_jsonl(folder / "documents.jsonl"), read_jsonl(folder / "questions.jsonl")
+
+
+def _converted(folder: Path, **files: Any) -> tuple[Rows, Rows]:
+    paths = [folder / f"{name}.json" for name in files]
+    for path, given in zip(paths, files.values(), strict=True):
+        path.write_text(json.dumps(given), "utf-8")
     counts = convert(paths, folder / "out")
-    read = [
-        [json.loads(line) for line in (folder / "out" / f"{kind}.jsonl").read_text("utf-8").splitlines()]
-        for kind in ("documents", "questions")
-    ]
-    assert counts == {"documents": len(read[0]), "questions": len(read[1])}
-    return read[0], read[1]
+    documents, questions = _read(folder / "out")
+    assert counts == {"documents": len(documents), "questions": len(questions)}
+    return documents, questions
 
 
 def test_hotpotqa_gives_each_paragraph_once_and_its_titles_as_evidence(tmp_path: Path) -> None:
@@ -78,21 +80,13 @@ def test_hotpotqa_gives_each_paragraph_once_and_its_titles_as_evidence(tmp_path:
     assert [one["query_id"] for one in questions] == ["5a7", "5a8"]
     assert questions[0]["evidence_doc_ids"] == [documents[0]["doc_id"]]
     assert (questions[0]["type"], questions[0]["answer"]) == ("bridge", "1911")
-
-
-def test_the_columns_of_the_hub_give_the_same(tmp_path: Path) -> None:
-    expected = _converted(tmp_path, dev=[_HOTPOT])
     pq.write_table(pa.Table.from_pylist([_HUB]), tmp_path / "hub.parquet")
     convert([tmp_path / "hub.parquet"], tmp_path / "hub")
-    lines = [(tmp_path / "hub" / name).read_text("utf-8") for name in ("documents.jsonl", "questions.jsonl")]
-    assert [[json.loads(line) for line in text.splitlines()] for text in lines] == list(expected)
+    assert _read(tmp_path / "hub") == (documents, questions[:1]), "the columns of the hub give the same"
 
 
 def test_musique_keeps_aliases_hops_and_what_cannot_be_answered(tmp_path: Path) -> None:
-    lines = [json.dumps(one) for one in (_MUSIQUE, _MUSIQUE | {"id": "3hop__9", "answerable": False})]
-    (tmp_path / "m.jsonl").write_text("\n".join(lines), "utf-8")
-    convert([tmp_path / "m.jsonl"], tmp_path)
-    first, second = (json.loads(line) for line in (tmp_path / "questions.jsonl").read_text("utf-8").splitlines())
+    _, (first, second) = _converted(tmp_path, m=[_MUSIQUE, _MUSIQUE | {"id": "3hop__9", "answerable": False}])
     assert (first["type"], first["answer_aliases"], len(first["evidence_doc_ids"])) == ("2hop", ["Orle-on-Sea"], 1)
     assert (second["type"], second["answer"], second["evidence_doc_ids"]) == ("null", "", [])
 
@@ -120,7 +114,6 @@ def test_multihop_rag_is_built_and_evaluated(tmp_path: Path) -> None:
         (json.dumps([_HOTPOT])[:-9], "m.json:1: "),
         (json.dumps([_HOTPOT | {"context": [["Elm Quay"]]}]), "m.json:1: ValueError"),
         ("7", "an object of no known dataset"),
-        ("", "no documents in"),
     ],
 )
 def test_a_file_of_no_dataset_is_told_and_leaves_nothing(tmp_path: Path, text: str, told: str) -> None:

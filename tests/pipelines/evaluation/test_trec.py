@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import ir_measures
 import pytest
 
 from quern.indexes.catalog import Warehouse
@@ -15,17 +14,6 @@ from quern.schemas.settings import Settings
 from tests.conftest import Quern
 
 TOPICS = {"1": "Who winds the clock of Tollen tower?", "2": "What does the Marlow ferry carry?"}
-TOP = """<top>
-<num> Number: 1
-<title> Who winds the clock
-of Tollen tower?
-<desc> Description:
-The keeper is wanted.
-</top>
-
-<top><num>2</num><title></title>
-<desc> Description: What does the Marlow ferry carry? </desc></top>
-"""
 CORPUS = [
     ("clock", "Tollen tower", "The clock of Tollen tower is wound by Ida Moor every Monday before the market opens."),
     ("tower", "", "Tollen tower is forty metres high and was built of grey stone from the quarry beside the river."),
@@ -64,35 +52,15 @@ def figures(quern_here: Quern, *arguments: object) -> dict[str, dict[str, float]
     return found
 
 
-def test_a_folder_of_beir_is_ingested_and_measured(
+def test_a_folder_of_beir_is_measured_as_its_topics_and_judgements_in_trecs_form_are(
     beir: Path, warehouse: Path, quern_here: Quern, tmp_path: Path
 ) -> None:
-    found = figures(quern_here, "-w", warehouse, "--beir", beir, "--recipes", "bm25", "--trec", tmp_path)["bm25"]
-    assert (found["questions"], found["recall@2"], found["ndcg@10"], found["mrr"]) == (2, 1.0, 1.0, 1.0)
-    run = ir_measures.read_trec_run(str(tmp_path / "bm25.run"))
-    assert {(hit.query_id, hit.doc_id) for hit in run} >= {("1", "clock"), ("2", "ferry")}
-
-
-def test_topics_and_judgements_of_trec_are_those_of_beir(
-    beir: Path, warehouse: Path, quern_here: Quern, tmp_path: Path
-) -> None:
-    qrels, topics = tmp_path / "qrels.txt", tmp_path / "topics.trec"
+    found = figures(quern_here, "-w", warehouse, "--beir", beir, "--recipes", "bm25")
+    assert [found["bm25"][name] for name in ("questions", "recall@2", "ndcg@10", "mrr")] == [2, 1.0, 1.0, 1.0]
+    qrels, topics = tmp_path / "qrels.txt", tmp_path / "topics.tsv"
     qrels.write_text("1 0 clock 2\n1 0 tower 1\n1 0 bread 0\n2 0 ferry 1\n", "utf-8")
-    topics.write_text(TOP, "utf-8")
-    chosen = ("-w", warehouse, "--recipes", "bm25,dense")
-    found = figures(quern_here, *chosen, "--qrels", qrels, "--topics", topics)
-    assert found == figures(quern_here, *chosen, "--beir", beir)
-
-
-def test_topics_are_read_in_each_form(tmp_path: Path) -> None:
-    forms = {
-        "topics.tsv": "".join(f"{key}\t{text}\n" for key, text in TOPICS.items()),
-        "topics.jsonl": "".join(json.dumps({"qid": int(k), "query": t}) + "\n" for k, t in TOPICS.items()),
-        "topics.trec": TOP,
-    }
-    for name, text in forms.items():
-        (tmp_path / name).write_text(text, "utf-8")
-        assert read_topics(tmp_path / name) == TOPICS, name
+    topics.write_text("".join(f"{key}\t{text}\n" for key, text in TOPICS.items()), "utf-8")
+    assert found == figures(quern_here, "-w", warehouse, "--recipes", "bm25", "--qrels", qrels, "--topics", topics)
 
 
 WRONG = [
@@ -103,7 +71,6 @@ WRONG = [
     (read_topics, "1\tWho?\n1\tWhat?\n", ":2: this id stands above already"),
     (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": 2}\n', ":2: a topic needs an id and a text"),
     (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": \n', ":2: the topic is no object of JSON"),
-    (read_topics, "<top>\n<num> 1\n<title> Who?\n", ":1: the topic has no </top>"),
 ]
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lxml import etree
 
-from quern.indexes.stages import Stage
+from quern.indexes.catalog import Snapshot, Warehouse
 from quern.pipelines.inspect.graph import (
     GraphError,
     Structure,
@@ -18,11 +17,11 @@ from quern.pipelines.inspect.graph import (
     edge_figures,
     load_structure,
     projection_figures,
-    write_path,
 )
-from quern.schemas.answers import Answer, Hit, PathNode
 from quern.schemas.tables import CHUNKS, EDGES, NODES
-from tests.conftest import Quern, Staged
+from tests.conftest import Quern
+from tests.pipelines.answers.views.sample_answers import answer, hit, node
+from tests.tables import publish
 
 # Chunks a, b of document d1, c of d2, alone of d3; two nodes each.
 EDGE_ROWS = [
@@ -38,43 +37,27 @@ EDGE_ROWS = [
 NASTY = 'Ben & "Jerry" <script>alert(1)</script> ]]> \x00\x08\ufffe 東京 \U0001f600'
 
 
-class Small:
-    """A snapshot of tables that were written by hand, in no order."""
-
-    def __init__(self, staged: Staged) -> None:
-        documents = {"a": "d1", "b": "d1", "c": "d2", "alone": "d3"}
-        chunks = [
-            {"chunk_id": c, "doc_id": d, "title": NASTY if c == "a" else None, "text": f"Text of {c}.", "vector": [1.0]}
-            for c, d in reversed(documents.items())
-        ]
-        nodes = [
-            {"query_id": f"{c}-{n}", "chunk_id": c, "text": f"What of {c}? {n}", "vector": [1.0]}
-            for n in (1, 0)
-            for c in documents
-        ]
-        edges = [{"source": s, "target": t, "kind": k, "rank": 0, "similarity": 0.5} for s, t, k in reversed(EDGE_ROWS)]
-        self._stages = {
-            "chunks": staged(CHUNKS.with_dimension(1), chunks),
-            "nodes": staged(NODES.with_dimension(1), nodes),
-            "edges": staged(EDGES, edges),
-        }
-
-    def stage(self, name: str) -> Stage:
-        return self._stages[name]
-
-    table = stage
-
-    class manifest:  # noqa: N801 - stands for an attribute
-        build_id = "small"
+def snapshot_of(root: Path, documents: dict[str, str], edges: list[tuple[str, str, str]]) -> Snapshot:
+    """A snapshot of chunks by their documents, two nodes of each, and edges, written in no order."""
+    vector = {"vector": [0.0] * 384}
+    chunks = [
+        {"chunk_id": c, "doc_id": d, "title": NASTY if c == "a" else None, "text": f"Text of {c}."} | vector
+        for c, d in reversed(documents.items())
+    ]
+    nodes = [
+        {"query_id": f"{c}-{n}", "chunk_id": c, "text": f"What of {c}? {n}"} | vector for n in (1, 0) for c in documents
+    ]
+    rows = [{"source": s, "target": t, "kind": k, "rank": 0, "similarity": 0.5} for s, t, k in reversed(edges)]
+    return publish(Warehouse.create(root), "small", {CHUNKS: chunks, NODES: nodes, EDGES: rows})
 
 
 @pytest.fixture
-def small(staged: Staged) -> Any:
-    return Small(staged)
+def small(tmp_path: Path) -> Snapshot:
+    return snapshot_of(tmp_path / "wh", {"a": "d1", "b": "d1", "c": "d2", "alone": "d3"}, EDGE_ROWS)
 
 
 @pytest.fixture
-def graph(small: Any) -> Structure:
+def graph(small: Snapshot) -> Structure:
     return load_structure(small)
 
 
@@ -96,77 +79,32 @@ def test_figures_are_those_worked_out_by_hand(graph: Structure) -> None:
     assert (chunks["components"], chunks["largest_component"], chunks["degree_max"]) == (2, 0.75, 2)
 
 
-def test_the_projection_counts_edges_of_both_directions_between_two_chunks(graph: Structure) -> None:
-    assert graph.chunks.to_pylist() == ["a", "alone", "b", "c"]
-    assert graph.projection.toarray().tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]
-
-
-def test_a_graph_is_described_by_its_hubs_and_communities(small: Any) -> None:
-    figures = describe_graph(small, 2).figures
-    assert figures["hubs"][0]["query_id"] == "c-0"
-    assert figures["hubs"][0]["in_degree"] == 2
+def test_a_graph_is_described_by_its_hubs_and_communities(small: Snapshot, quern_here: Quern) -> None:
+    words = ("graph", "-w", small.warehouse.root, "--hubs", "2")
+    figures = json.loads(quern_here(*words, "--json").stdout)
+    assert (figures["hubs"][0]["query_id"], figures["hubs"][0]["in_degree"]) == ("c-0", 2)
     assert list(figures["kinds"]) == ["mention", "neighbour", "all"]
     assert figures["communities"]["largest"][0]["titles"][0].startswith("Ben & ")
-    json.dumps(figures)
+    assert "hubs: nodes that most edges lead to" in quern_here(*words).stdout
 
 
-def test_a_graph_without_nodes_or_edges_has_figures(staged: Staged) -> None:
-    empty = Small.__new__(Small)
-    empty._stages = {
-        name: staged(table, [])
-        for name, table in {
-            "chunks": CHUNKS.with_dimension(1),
-            "nodes": NODES.with_dimension(1),
-            "edges": EDGES,
-        }.items()
-    }
-    figures = describe_graph(empty, 3).figures  # type: ignore[arg-type]
+def test_a_graph_without_nodes_or_edges_has_figures(tmp_path: Path) -> None:
+    figures = describe_graph(snapshot_of(tmp_path / "wh", {}, []), 3).figures
     assert (figures["nodes"], figures["communities"]["number"], figures["kinds"]["all"]["edges"]) == (0, 0, 0)
 
 
-def test_the_command_describes_the_graph(mini_web: Path, quern_here: Quern) -> None:
-    figures = json.loads(quern_here("graph", "-w", mini_web, "--json").stdout)
-    assert figures["kinds"]["neighbour"]["edges"] >= figures["nodes"]
-    assert len(figures["hubs"]) == 5
-    assert "hubs: nodes that most edges lead to" in quern_here("graph", "-w", mini_web).stdout
-
-
-HOSTILE = 'Who <b>"built"</b> & why]]>\x00?'
-
-
-def answer(question: str, *, hits: int = 2) -> Answer:
-    about: dict[str, Any] = {"doc_id": "d", "url": None, "published_at": None, "start": 0, "end": 5, "text": "Quay."}
-    found = [Hit(rank=n + 1, chunk_id=f"c{n}", title=HOSTILE, score=1 / (n + 1), **about) for n in range(hits)]
-    path = [
-        PathNode(query_id="n0", chunk_id="c0", text=HOSTILE, similarity=0.8, hop=0, via=None),
-        PathNode(query_id="n1", chunk_id="c1", text="What of it?", similarity=0.5, hop=1, via="n0", edge="shared_name"),
-    ]
-    given: dict[str, Any] = {"query_id": "q", "sentences": [], "probability": 0.5, "by": "rules", "recipe": "qcg"}
-    return Answer(question=question, citations=[], hits=found, path=path if hits else [], **given)
-
-
 def test_a_picture_is_well_formed_whatever_the_texts_hold() -> None:
-    drawn = draw_path(answer(HOSTILE))
+    hostile = 'Who <b>"built"</b> & why]]>\x00?'
+    path = [node("n0", "d-0", 0.8, text=hostile), node("n1", "d-0", 0.5, 1, "n0", text="What of it?")]
+    told = answer([hit(title=hostile)], path=path, question=hostile)
+    drawn = draw_path(told)
     root = etree.fromstring(drawn.encode())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     words = " ".join(root.itertext())
-    for word in ("Matched nodes", "Neighbours, 1 hop", "Chunks", '<b>"built"</b>', "What of it?, by a shared name"):
+    for word in ("Matched nodes", "Neighbours, 1 hop", "Chunks", '<b>"built"</b>', "What of it?"):
         assert word in words
     assert not root.findall(".//{*}script")
     assert not root.findall(".//{*}b")
-    assert draw_path(answer(HOSTILE)) == drawn
-
-
-def test_a_picture_needs_a_name_and_a_path(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match=r"ends in \.svg"):
-        write_path(answer("Who?"), tmp_path / "path.png")
+    assert draw_path(told) == drawn
     with pytest.raises(GraphError, match="no path to draw"):
-        write_path(answer("Who?", hits=0), tmp_path / "path.svg")
-
-
-def test_ask_draws_the_path_of_its_answer(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
-    done = quern_here(
-        "ask", "-w", mini_web, "--recipe", "qcg", "Who built the Tollen Bridge?", "--picture", tmp_path / "path.svg"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Tollen Bridge" in " ".join(etree.parse(tmp_path / "path.svg").getroot().itertext())
+        draw_path(answer())

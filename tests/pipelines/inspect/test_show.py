@@ -11,16 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from quern.indexes.catalog import Snapshot, Warehouse
-from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.show import NotInSnapshotError, entities_named, original_of, show
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
-from quern.schemas.settings import IngestSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import TABLES
-from tests.jobs.pages.archived import http, put, read_pages, warc
+from tests.jobs.pages.archived import http, put, warc
 from tests.tables import publish
 
 HERE = "http://x.example/a"
@@ -38,36 +36,24 @@ def snapshot(tmp_path: Path) -> Make:
     return make
 
 
-@pytest.mark.parametrize("charset", ["utf8mb4", "hex", "none", "", None, "utf-16"])
+@pytest.mark.parametrize("charset", ["hex", "", None, "utf-16"])
 def test_a_page_of_any_declared_charset_is_shown(snapshot: Make, charset: str | None) -> None:
     page = {"url": HERE, "charset": charset, "body": "<p>čaj</p>".encode()}
     assert show(snapshot(pages=[page]), "page", HERE)["row"]["body"] == "<p>čaj</p>"
 
 
-def rejects_of(root: Path) -> Rows:
-    found = [r for r in read_pages(root, IngestSettings()) if isinstance(r, FileReject)]
-    return [{"job": "ingest", "key": r.key, "reason": r.reason, "detail": r.detail} for r in found]
-
-
-def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_path: Path) -> None:
-    block = b"HTTP/1.1 404 Not Found\r\n\r\n"
-    (tmp_path / "w.warc").write_bytes(
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {HERE}\r\nContent-Type: application/http\r\n"
-        f"Content-Length: {len(block)}\r\n\r\n".encode()
-        + block
-        + b"\r\n\r\n"
-    )
-    made = snapshot(rejects=rejects_of(tmp_path / "w.warc"))
+def test_a_missing_page_is_explained_by_its_rejects_and_by_documents_of_its_address(snapshot: Make) -> None:
+    reject = {"job": "ingest", "key": "w.warc@0", "reason": "http_status", "detail": f"{HERE}: status 404"}
+    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": "http://x.example"} for d in ("p1", "p2")]
+    made = snapshot(rejects=[reject], documents=documents)
     with pytest.raises(NotInSnapshotError, match=rf"http_status \({HERE}: status 404; w.warc@0\)"):
         show(made, "page", HERE)
-    with pytest.raises(NotInSnapshotError) as error:
-        show(made, "page", HERE.removesuffix("/a"))
+    with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url") as error:
+        show(made, "page", "http://x.example")
     assert "rejected" not in str(error.value)
 
 
-def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
-    snapshot: Make,
-) -> None:
+def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(snapshot: Make) -> None:
     documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m"} for d in ("d1", "d2")]
     ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
     words = {"subject": "Mercury", "relation": "has", "object": "no \x1b[2Jmoon"}
@@ -89,21 +75,13 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
         entities_named(made, "Quicksilvre")
 
 
-def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
-    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": HERE} for d in ("p1", "p2")]
-    with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
-        show(snapshot(documents=documents), "page", HERE)
-
-
 def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
     image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
     made = snapshot(documents=[{"doc_id": "d"}], images=[image | {"place": 1}])
     listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
     assert show(made, "document", "d")["to"] == {"images": [listed]}
-    image |= {"place": 1, "digest": ""}
-    names = ("caption", "width", "height", "heading", "start", "end", "out_by")
-    nothing = dict.fromkeys(names)
-    assert show(made, "image", "i") == {"row": image | nothing, "from": {"document": "d"}, "to": {}}
+    shown = show(made, "image", "i")
+    assert (shown["row"].items() >= image.items(), shown["from"], shown["to"]) == (True, {"document": "d"}, {})
     with pytest.raises(NotInSnapshotError, match="there are: page, document, image"):
         show(made, "edge", "x")
 
@@ -133,15 +111,11 @@ def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: s
 def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path, named: str) -> None:
     put(tmp_path / "in" / "w.warc", warc((HERE, http(b"<p>x</p>"), "2024-05-06T00:00:00Z"))[0])
     row = {"url": HERE, "body": b"<p>x</p>", "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}
-    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row])
+    other = {"url": "http://x.example/b", "body": b"x", "source_file": "a.html"}
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row, other])
     assert original_of(made, HERE).block == http(b"<p>x</p>")
-
-
-def test_a_page_that_no_archive_holds_has_no_record(tmp_path: Path) -> None:
-    page = {"url": HERE, "body": b"x", "source_file": "a.html"}
-    made = snapshot_of(Warehouse.create(tmp_path / "wh"), "in", pages=[page])
     with pytest.raises(NotInSnapshotError, match=r"was read from a\.html, which is no archive"):
-        original_of(made, HERE)
+        original_of(made, other["url"])
 
 
 def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Path) -> None:

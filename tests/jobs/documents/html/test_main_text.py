@@ -7,14 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.rows import FileReject
-from quern.pipelines.evaluation.extraction import _averages, _counts
 from quern.schemas.settings import IngestSettings
+from tests.benchmarks.extraction import f1_of
 from tests.jobs.pages.archived import read_pages
 
 TESTS = Path(__file__).parents[3]
@@ -66,7 +65,7 @@ def test_the_main_text_is_as_good_as_its_floor(cleaned: Cleaned) -> None:
     for slug, path in json.loads((CORPUS / "main_text" / "index.json").read_text("utf-8")).items():
         gold = (CORPUS / "main_text" / f"{slug}.txt").read_text("utf-8")
         text = cleaned.documents[path]["text"] if path in cleaned.documents else ""
-        found[slug] = _averages(np.array([_counts(tokens(gold), tokens(text))], dtype=np.float64))[0]
+        found[slug] = f1_of({slug: tokens(gold)}, {slug: tokens(text)})
     assert sum(found.values()) / len(found) >= floor, found
 
 
