@@ -34,10 +34,6 @@ def ask(
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.")] = None,
-    align: Annotated[
-        bool, typer.Option("--align", help="Also show which words of the question which words of the chunks match.")
-    ] = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
@@ -53,15 +49,11 @@ def ask(
 
     (chosen,) = find_recipes(recipe)
     (answer,) = answer_questions(searcher, [asked], chosen, present=illustrated)
-    if picture:
-        from quern.pipelines.inspect.graph import write_path
-
-        write_path(answer, picture)
     if as_json:
         print_json(answer.model_dump(mode="json"))
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    typer.echo(render_text(answer, width=cli.terminal_width(), color=color, align=align))
+    typer.echo(render_text(answer, width=cli.terminal_width(), color=color))
 
 
 @app.command(

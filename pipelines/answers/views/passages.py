@@ -62,10 +62,6 @@ class Source:
         return web_address(self.of.url)
 
 
-# Characters shown before and after a quote of a text that stands whole elsewhere.
-_CONTEXT = 100
-
-
 @dataclass(frozen=True)
 class Span:
     """Characters of a passage that a citation quotes."""
@@ -92,32 +88,6 @@ class Passage:
     def text(self) -> Markup:
         """All of its text."""
         return marked(self.hit.text, self.spans)
-
-    @property
-    def excerpt(self) -> Markup:
-        """What is quoted, in its lines, of a text that can be read whole elsewhere in the page."""
-        text = self.hit.text
-        pieces: list[tuple[int, int]] = []
-        for span in sorted(self.spans, key=lambda s: s.start):
-            # From the start of a word to the end of one, within the lines of the span.
-            near, far = max(span.start - _CONTEXT, 0), min(span.end + _CONTEXT, len(text))
-            before, after = text.find(" ", near, near + 30), text.rfind(" ", max(far - 30, 0), far)
-            start = max(text.rfind("\n", 0, span.start) + 1, before + 1 if near and before >= 0 else near)
-            end = min(_line_end(text, span.end), after if far < len(text) and after >= 0 else far)
-            if pieces and start <= pieces[-1][1] + 1:
-                pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
-            else:
-                pieces.append((start, end))
-        parts = []
-        for start, end in pieces:
-            cut = "" if start == 0 or text[start - 1] == "\n" else "… ", "" if end == _line_end(text, end) else " …"
-            parts.append(Markup("{}{}{}").format(cut[0], marked(text, self.spans, start, end), cut[1]))
-        return Markup("\n").join(parts)
-
-
-def _line_end(text: str, at: int) -> int:
-    found = text.find("\n", max(at - 1, 0))
-    return len(text) if found < 0 else max(found, at)
 
 
 def _holds(hit: Hit, citation: Citation) -> bool:
@@ -173,14 +143,14 @@ _LINE = re.compile(r"([^\n]+)\n?")
 _TABLE = re.compile(r"(?:^[^\n]* \| [^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
 
 
-def marked(text: str, spans: Sequence[Span], start: int = 0, end: int | None = None) -> Markup:
+def marked(text: str, spans: Sequence[Span]) -> Markup:
     """`text` with marks around `spans`; two or more lines of cells are a table, whose bars are there but not seen."""
-    shown, at, end = printable(text), start, len(text) if end is None else end
+    shown, at = printable(text), 0
     parts: list[Markup] = []
-    for table in _TABLE.finditer(shown, start, end):
+    for table in _TABLE.finditer(shown):
         parts += [_prose(shown, spans, at, table.start()), _table(shown, spans, *table.span())]
         at = table.end()
-    return Markup("").join([*parts, _prose(shown, spans, at, end)])
+    return Markup("").join([*parts, _prose(shown, spans, at, len(shown))])
 
 
 def _prose(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:

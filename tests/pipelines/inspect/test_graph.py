@@ -1,4 +1,4 @@
-"""The graph of a snapshot in figures, and the path of a question as a picture."""
+"""The graph of a snapshot in figures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import etree
 
 from quern.indexes.stages import Stage
 from quern.pipelines.inspect.graph import (
-    GraphError,
     Structure,
     describe_graph,
-    draw_path,
     edge_figures,
     load_structure,
     projection_figures,
-    write_path,
 )
-from quern.schemas.answers import Answer, Hit, PathNode
 from quern.schemas.tables import CHUNKS, EDGES, NODES
 from tests.conftest import Quern, Staged
 
@@ -129,44 +124,3 @@ def test_the_command_describes_the_graph(mini_web: Path, quern_here: Quern) -> N
     assert figures["kinds"]["neighbour"]["edges"] >= figures["nodes"]
     assert len(figures["hubs"]) == 5
     assert "hubs: nodes that most edges lead to" in quern_here("graph", "-w", mini_web).stdout
-
-
-HOSTILE = 'Who <b>"built"</b> & why]]>\x00?'
-
-
-def answer(question: str, *, hits: int = 2) -> Answer:
-    about: dict[str, Any] = {"doc_id": "d", "url": None, "published_at": None, "start": 0, "end": 5, "text": "Quay."}
-    found = [Hit(rank=n + 1, chunk_id=f"c{n}", title=HOSTILE, score=1 / (n + 1), **about) for n in range(hits)]
-    path = [
-        PathNode(query_id="n0", chunk_id="c0", text=HOSTILE, similarity=0.8, hop=0, via=None),
-        PathNode(query_id="n1", chunk_id="c1", text="What of it?", similarity=0.5, hop=1, via="n0", edge="shared_name"),
-    ]
-    given: dict[str, Any] = {"query_id": "q", "sentences": [], "probability": 0.5, "by": "rules", "recipe": "qcg"}
-    return Answer(question=question, citations=[], hits=found, path=path if hits else [], **given)
-
-
-def test_a_picture_is_well_formed_whatever_the_texts_hold() -> None:
-    drawn = draw_path(answer(HOSTILE))
-    root = etree.fromstring(drawn.encode())
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    words = " ".join(root.itertext())
-    for word in ("Matched nodes", "Neighbours, 1 hop", "Chunks", '<b>"built"</b>', "What of it?, by a shared name"):
-        assert word in words
-    assert not root.findall(".//{*}script")
-    assert not root.findall(".//{*}b")
-    assert draw_path(answer(HOSTILE)) == drawn
-
-
-def test_a_picture_needs_a_name_and_a_path(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match=r"ends in \.svg"):
-        write_path(answer("Who?"), tmp_path / "path.png")
-    with pytest.raises(GraphError, match="no path to draw"):
-        write_path(answer("Who?", hits=0), tmp_path / "path.svg")
-
-
-def test_ask_draws_the_path_of_its_answer(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
-    done = quern_here(
-        "ask", "-w", mini_web, "--recipe", "qcg", "Who built the Tollen Bridge?", "--picture", tmp_path / "path.svg"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Tollen Bridge" in " ".join(etree.parse(tmp_path / "path.svg").getroot().itertext())
