@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from quern.indexes.catalog import Warehouse, WarehouseError, new_build_id
 from quern.indexes.storage import exclusive
@@ -27,7 +27,6 @@ PUBLISH: Final = "publish"
 _BUILD_ID: Final = re.compile(r"\d{8}T\d{4,}")
 
 Change = Callable[[Settings], Settings]
-Outlook = Literal["published", "finished", "begin", "run"]
 
 log = logging.getLogger(__name__)
 
@@ -128,29 +127,6 @@ def run_stage(
                 if name in (AUDIT, PUBLISH):  # A step tells its own end.
                     staged.lineage.ended(error)
             raise
-
-
-def outlook(
-    name: str,
-    build_id: str,
-    warehouse: Warehouse,
-    source: Path | Url | None = None,
-    change: Change = _unchanged,
-) -> Outlook:
-    """What `run_stage` would do: nothing, as the build is `published` or the step `finished`; `begin` a build; `run`.
-
-    Nothing is written. Takes what `run_stage` takes, and raises `StageError` where that would.
-    """
-    _see_names(name, build_id)
-    if _is_published(build_id, warehouse):
-        return "published"
-    staged = _in_progress(name, build_id, warehouse, source, change)
-    if staged is None:
-        return "begin"
-    _see_that_it_can_run(name, staged)
-    step = next((step for step in STEPS if step.name == name), None)
-    done = staged.finished(step) if step else staged.audited() if name == AUDIT else None
-    return "run" if done is None else "finished"
 
 
 def _see_names(name: str, build_id: str) -> None:

@@ -28,7 +28,6 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: cli.Warehouse,
     recipe: cli.RecipeName = "bridge",
-    top_k: cli.TopK = None,
     where: cli.Where = None,
     as_of: cli.AsOf = None,
     snapshot: cli.Snapshot = None,
@@ -37,7 +36,7 @@ def ask(
     as_json: cli.AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     from quern.pipelines.answers.questions import question_of
 
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
@@ -81,7 +80,6 @@ def answer(
         ),
     ] = None,
     recipe: cli.RecipeName = "bridge",
-    top_k: cli.TopK = None,
     where: cli.Where = None,
     as_of: cli.AsOf = None,
     snapshot: cli.Snapshot = None,
@@ -106,7 +104,7 @@ def answer(
     from quern.schemas.settings import SearchSettings, results
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     names_of = cli.question_names(names)
     file = QuestionFile(questions, searcher.settings.question.max_characters, conditions_in, names_of)
     file.check()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -224,9 +224,7 @@ def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
     "quern train reranker --pairs labelled.jsonl --licence Apache-2.0 -o reranker --steps 140 --batch 4"
 )
 def reranker(
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")
-    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")],
     warehouse: Annotated[
         Path | None,
         cli.warehouse_option("Warehouse whose synthetic queries are positives, and whose other chunks are negatives."),
@@ -234,9 +232,6 @@ def reranker(
     pairs: Annotated[
         list[Path] | None,
         typer.Option(help="A labelled set in FlagEmbedding's format: query, pos, neg a line; repeatable."),
-    ] = None,
-    pairs_out: Annotated[
-        Path | None, typer.Option(help="Write all pairs to this file in FlagEmbedding's format, and do not train.")
     ] = None,
     held_out: Annotated[
         list[Path] | None,
@@ -268,19 +263,11 @@ def reranker(
     """
     if warehouse is None and not pairs:
         raise TrainingError("name what to train on: a warehouse with -w, or a labelled set with --pairs")
-    if (out is None) == (pairs_out is None):
-        raise TrainingError("name the folder of the result with --out, or a file for the pairs with --pairs-out")
-    if out:
-        run, of = _training("run"), _training("reranker")
-    from quern.jobs.training.pairs import write_pairs
+    run, of = _training("run"), _training("reranker")
     from quern.pipelines.train import train_reranker, training_pairs
 
     searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
     rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
-    if out is None:
-        write_pairs(rows, cast(Path, pairs_out))
-        typer.echo(f"{len(rows):,} pairs: {pairs_out}")
-        return
     figures = train_reranker(
         rows,
         out.absolute(),

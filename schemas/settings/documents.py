@@ -37,13 +37,13 @@ class IngestSettings(Group):
     csv_escape: str = Field(
         "",
         pattern=r"^[^\w\s\",;|]?$",
-        description="The character before a quote within a cell of CSV (`--csv-escape`), which Spark writes as a "
+        description="The character before a quote within a cell of CSV, which Spark writes as a "
         "backslash. Unset, a backslash is detected from the first rows; quotes may always be doubled.",
     )
     skip_lines: int | None = Field(
         None,
         ge=0,
-        description="Lines of CSV and TSV before the header (`--skip-lines`). Unset, the header is the first of 50 "
+        description="Lines of CSV and TSV before the header. Unset, the header is the first of 50 "
         "lines that names the fields of documents.",
     )
     day_first: bool | None = Field(

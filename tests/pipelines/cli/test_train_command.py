@@ -23,7 +23,6 @@ def labelled(tmp_path: Path) -> Path:
     ("arguments", "told"),
     [
         ("", "name what to train on: a warehouse with -w, or a labelled set with --pairs"),
-        ("--pairs {labelled} --pairs-out pairs.jsonl", "name the folder of the result with --out, or a file"),
         ("--pairs {labelled} --held-out {labelled}", "1 questions of labelled.jsonl leak from the held-out sets"),
         ("--pairs {labelled}", "1 questions with an answering text are too few to train a reranker: at least 200"),
         ("--pairs {labelled}.gone", "labelled.jsonl.gone cannot be read: No such file or directory"),
@@ -97,23 +96,11 @@ def test_what_models_of_citing_cannot_be_trained_on_is_told(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("command", ["selector", "extractor"])
+@pytest.mark.parametrize("command", ["selector", "extractor", "reranker"])
 @pytest.mark.skipif(installed("torch"), reason="torch is installed")
-def test_without_torch_no_model_of_citing_is_trained(command: str, labelled: Path, quern_here: Quern) -> None:
-    done = quern_here("train", command, labelled, "-o", labelled.parent / "out")
+def test_without_torch_the_extra_is_named(command: str, labelled: Path, quern_here: Quern) -> None:
+    given = ["--pairs", labelled] if command == "reranker" else [labelled]
+    done = quern_here("train", command, *given, "-o", labelled.parent / "out")
     assert done.returncode == 2
     assert one_sentence(done.stderr)
     assert "which is not installed: pip install '.[train]'" in done.stderr
-
-
-@pytest.mark.skipif(installed("torch"), reason="torch is installed")
-def test_without_torch_the_extra_is_named_and_pairs_are_still_written(
-    labelled: Path, tmp_path: Path, quern_here: Quern
-) -> None:
-    done = quern_here("train", "reranker", "-o", tmp_path / "out", "--pairs", labelled)
-    assert done.returncode == 2
-    assert one_sentence(done.stderr)
-    assert "training needs torch, which is not installed: pip install '.[train]'" in done.stderr
-    written = tmp_path / "written.jsonl"
-    assert quern_here("train", "reranker", "--pairs", labelled, "--pairs-out", written).returncode == 0
-    assert written.read_text("utf-8") == labelled.read_text("utf-8")

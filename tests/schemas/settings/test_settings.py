@@ -13,7 +13,7 @@ from quern.schemas.settings import (
     Settings,
     changes_results,
 )
-from quern.schemas.settings.reading import MOVED, SettingsError, describe, load_settings, setting_names
+from quern.schemas.settings.reading import SettingsError, describe, load_settings, setting_names
 
 
 def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
@@ -69,11 +69,6 @@ def test_a_base_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
     file.write_text("graph: {hops: 3}\n")
     loaded = load_settings(file, ["graph.n=4"], base)
     assert (loaded.link.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
-
-
-def test_settings_that_have_moved_are_where_they_are_said_to_be() -> None:
-    assert set(MOVED.values()) <= set(setting_names())
-    assert not set(MOVED) & set(setting_names())
 
 
 def test_settings_are_listed_by_phase_and_are_of_one_phase() -> None:
