@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -131,10 +131,7 @@ def answer(
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
         counted = cli.counted("answer", answers, file.size)
         written = write_answers(counted, out, title, facts, searcher.pictures)
-    _tell(written, file, parts.resumed, tally, out, searcher.settings.generator.kind, as_json=as_json)
-
-
-def _tell(written: Any, file: Any, resumed: int, tally: Any, out: Path, kind: str, *, as_json: bool) -> None:
+    kind, resumed = searcher.settings.generator.kind, parts.resumed
     by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}
     if as_json:
         more = {"resumed": resumed, "remembered": tally.reused, "rejected": dict(sorted(file.rejected.items()))}
@@ -223,9 +220,9 @@ def timeline(
     searcher = open_searcher(warehouse, snapshot, settings, override, as_of=as_of)
     found = asked_timeline(searcher, topic, entity, wanted)
     if html:
-        from quern.pipelines.timelines.page import timeline_page, write_timeline
+        from quern.pipelines.timelines.page import write_timeline
 
-        write_timeline(timeline_page(found, searcher.snapshot), html)
+        write_timeline(found, searcher.snapshot, html)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

@@ -51,8 +51,6 @@ def _rows() -> Iterable[str]:
 CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "recipes": lambda: _in("pipelines.retrieve.recipes").RECIPES,
     "engines": lambda: _of_setting("engine", "engine"),
-    "audit_engines": lambda: _of_setting("audit", "engine"),
-    "scopes": lambda: _of_setting("crawl", "scope"),
     "search_servers": lambda: _of_setting("elasticsearch", "kind"),
     "exported": lambda: _in("indexes.served.search_layout").EXPORTABLE,
     "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],

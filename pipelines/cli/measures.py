@@ -140,7 +140,7 @@ def _print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> No
 
 @app.command(
     epilog="Examples:  quern sweep paper --datasets FOLDER --out sweep/    "
-    "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
+    "quern sweep sweep.yaml --out sweep/ --only lihua_world"
 )
 def sweep(
     file: Annotated[
@@ -150,7 +150,6 @@ def sweep(
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core. 1 for undisturbed seconds.")] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and stop.")] = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Measure recipes and settings on datasets with gold evidence, against a baseline.
@@ -161,7 +160,7 @@ def sweep(
     """
     from quern.pipelines.evaluation.sweep import spec
     from quern.pipelines.evaluation.sweep.plan import plan_sweep
-    from quern.pipelines.evaluation.sweep.run import Results, run_sweep
+    from quern.pipelines.evaluation.sweep.run import run_sweep
     from quern.pipelines.evaluation.sweep.spec import read_sweep
 
     packaged = Path(spec.__file__).with_name(f"{file.name}.yaml")
@@ -169,32 +168,10 @@ def sweep(
     plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
     for name in plan.absent:
         typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)
-    if dry_run:
-        _tell_plan(Results(out, plan), as_json)
-        return
     results = run_sweep(plan, out, jobs)
     _report(results, as_json)
     if results.failed:
         raise typer.Exit(1)
-
-
-def _tell_plan(results: Any, as_json: bool) -> None:
-    plan = results.plan
-    figures = {
-        "datasets": list(plan.sources),
-        "points": len(plan.points),
-        "finished": len(results.measured),
-        "builds": len(plan.builds),
-        "built": len(results.built),
-    }
-    if as_json:
-        open_ = [{"dataset": p.dataset, "point": p.label} for p in plan.points.values() if p.id not in results.measured]
-        print_json({**figures, "open": open_})
-        return
-    typer.echo(" ".join(f"{name}={','.join(v) if isinstance(v, list) else v}" for name, v in figures.items()))
-    for build in plan.builds:
-        names = [p.label + (" (finished)" if p.id in results.measured else "") for p in build.points]
-        typer.echo(f"build {build.id[:8]} of {build.dataset}: {', '.join(names)}")
 
 
 def _report(results: Any, as_json: bool) -> None:

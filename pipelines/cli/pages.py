@@ -23,19 +23,17 @@ from quern.schemas.words.lines import one_line
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.inspect.reading import CrawlPlan, IngestPlan
+    from quern.pipelines.inspect.reading import IngestPlan
     from quern.pipelines.pages.crawl import CrawlReport
-    from quern.schemas.settings import CrawlSettings
 
 app = cli.new_app("")
 
-_MOST_SHOWN = 10  # Hosts, or documents, that a message names.
+_MOST_SHOWN = 10  # Documents that a message names.
 
 
 @app.command(
     epilog="Examples:  quern crawl seeds.txt -w WH --set crawl.contact=crawler@your-organisation.example    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --set crawl.scope=domain --set crawl.max_pages=10000    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --dry-run"
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --set crawl.scope=domain --set crawl.max_pages=10000"
 )
 def crawl(
     seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
@@ -44,7 +42,6 @@ def crawl(
     override: cli.Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local or ray.")] = None,
     ray_address: cli.RayAddress = None,
-    dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Fetch pages from the web into WARC files and the page store; resumes an interrupted crawl.
@@ -53,11 +50,6 @@ def crawl(
     be set. Lost pages are listed in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
     """
     loaded = load_settings(settings, overriding(override, engine=engine, ray_address=ray_address))
-    if dry_run:
-        from quern.pipelines.inspect.reading import plan_crawl
-
-        _tell_crawl_plan(plan_crawl(seeds, warehouse, loaded), loaded.crawl, as_json=as_json)
-        return
     from quern.jobs.crawl.fleet import CrawlError
     from quern.pipelines.pages.crawl import check_settings, read_seeds
     from quern.pipelines.pages.crawl import crawl as run_crawl
@@ -78,24 +70,6 @@ def crawl(
         hint = "; crawl.allow_private names private networks that may be asked" if "private_address" in reasons else ""
         file = catalog.root / "crawl" / "reports" / f"{report.crawl_id}.json"
         raise CrawlError(f"nothing was fetched: {told}{hint}; {file} says more")
-
-
-def _tell_crawl_plan(plan: CrawlPlan, settings: CrawlSettings, *, as_json: bool) -> None:
-    limits = {name: getattr(settings, name) for name in ("scope", "sitemaps", "max_pages", "max_depth", "delay")}
-    not_asked = "robots.txt, sitemaps, the addresses of hosts and what they link to: the crawl asks for them"
-    if as_json:
-        print_json({"dry_run": True, **asdict(plan), "limits": limits, "not_asked": not_asked})
-        return
-    begins = f"crawl {plan.goes_on} would go on" if plan.goes_on else "a new crawl would begin"
-    typer.echo(f"{begins}: {plan.seeds:,} seeds on {len(plan.hosts):,} hosts, {plan.known:,} fetched before")
-    for host, count in list(plan.hosts.items())[:_MOST_SHOWN]:
-        typer.echo(f"  {count:,} of {host}")
-    if (more := len(plan.hosts) - _MOST_SHOWN) > 0:
-        typer.echo(f"  ... and {more:,} more hosts")
-    typer.echo(f"as {plan.user_agent}, by {plan.workers} processes ({plan.engine})")
-    typer.echo("limits: " + ", ".join(f"{name} {value}" for name, value in limits.items()) + " (0 pages: no limit)")
-    typer.echo(f"at {settings.delay:g} s between requests to a host the seeds take {plan.least_seconds:,.0f} s or more")
-    typer.echo(f"nothing was fetched or written. Not looked at: {not_asked}")
 
 
 def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:

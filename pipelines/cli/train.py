@@ -17,7 +17,6 @@ from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
 from quern.schemas.extras import MissingExtraError
 
-Seed = Annotated[int, typer.Option(help="Of everything that is left to chance.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Rate = Annotated[float, typer.Option(min=0, help="The highest learning rate.")]
 Patience = Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")]
@@ -56,7 +55,6 @@ def reader(
     begin: Annotated[Path | None, typer.Option(help="A reader to go on from, instead of the embedding model.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Batches of 4,096 tokens.")] = 8000,
     rate: Rate = 1e-4,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -65,8 +63,8 @@ def reader(
     Needs the environment of `make install-torch`. `python -m tests.benchmarks reading` measures the packaged reader.
     """
     training = _training("reader")
-    run = training.Training(_files(pages), out, steps, begin=begin, rate=rate, seed=seed, device=device)
-    _report(run.run(), out, as_json=as_json)
+    run = training.Training(_files(pages), out, steps, begin=begin, rate=rate, device=device)
+    _figures(run.run(), out, as_json=as_json)
 
 
 @app.command(epilog="Example:  quern train lines tests/corpus/reading -o late_interaction.safetensors --steps 1500")
@@ -75,7 +73,6 @@ def lines(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go.")],
     steps: Annotated[int, typer.Option(min=1, help="Batches of 16 questions.")] = 1500,
     rate: Annotated[float, typer.Option(min=0, help="The learning rate, which falls evenly.")] = 2e-3,
-    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train the late interaction that chooses which lines of the evidence the reader reads; it takes minutes.
@@ -83,7 +80,7 @@ def lines(
     Needs the environment of `make install-torch`. `python -m tests.benchmarks lines` measures the packaged weights.
     """
     training = _training("late_interaction")
-    _report(training.Training(_files(pages), out, steps, rate=rate, seed=seed).run(), out, as_json=as_json)
+    _figures(training.Training(_files(pages), out, steps, rate=rate).run(), out, as_json=as_json)
 
 
 @app.command(
@@ -119,7 +116,6 @@ def decomposer(
     every: Every = 50,
     patience: Patience = 0,
     measured: Measured = 100,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -140,9 +136,7 @@ def decomposer(
         graphs=questions,
         out=out,
         base=base,
-        settings=runs.Settings(
-            steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every, patience=patience
-        ),
+        settings=_pace(runs, steps, rate, device, every, patience),
         size=size,
         rank=rank,
         measured=measured,
@@ -176,13 +170,11 @@ def aligner(
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
     steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
     samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
-    triplets: Annotated[int, typer.Option(min=1, help="Most triplets of a passage.")] = 4,
     size: Annotated[int, typer.Option(min=1, help="Questions of a batch.")] = 4,
     rank: Rank = 16,
     rate: Rate = 2e-4,
     every: Every = 50,
     measured: Measured = 50,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -202,8 +194,8 @@ def aligner(
         source=cases.name,
         out=out,
         base=base,
-        settings=runs.Settings(steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every),
-        alignment=training.AlignmentSettings(samples=samples, triplets=triplets, cold=cold),
+        settings=_pace(runs, steps, rate, device, every),
+        alignment=training.AlignmentSettings(samples=samples, cold=cold),
         size=size,
         rank=rank,
         measured=measured,
@@ -244,12 +236,10 @@ def reranker(
     batch: Annotated[int, typer.Option(min=2, help="Questions of a batch.")] = 8,
     hard: Annotated[int, typer.Option(min=0, help="Negatives of its own that a question is read with.")] = 4,
     shared: Annotated[int, typer.Option(min=0, help="Positives of other questions that it is read with.")] = 1,
-    max_tokens: Annotated[int, typer.Option(min=16, help="Longest pair; texts are cut.")] = 128,
     layers: Layers = 6,
     rate: Rate = 1e-4,
     every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
     patience: Patience = 0,
-    seed: Seed = 0,
     device: Device = "cpu",
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
@@ -267,17 +257,17 @@ def reranker(
     from quern.pipelines.train import train_reranker, training_pairs
 
     searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
-    rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
+    rows = training_pairs(searcher, pairs or [], held_out or [], questions)
     figures = train_reranker(
         rows,
         out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
-        of.Shape(batch, hard, shared, max_tokens, layers),
+        _pace(run, steps, rate, device, every, patience),
+        of.Shape(batch, hard, shared, layers=layers),
         base,
         licence,
         _command(),
     )
-    _report(figures, out, as_json=as_json)
+    _figures(figures, out, as_json=as_json)
 
 
 @app.command(
@@ -297,7 +287,6 @@ def selector(
     rate: Rate = 1e-4,
     every: Every = 50,
     patience: Patience = 0,
-    seed: Seed = 0,
     device: Device = "cpu",
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
@@ -316,7 +305,7 @@ def selector(
     figures = of.train(
         grouped(selection_pairs(rows)),
         out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
+        _pace(run, steps, rate, device, every, patience),
         of.Shape(batch, hard, shared, PAIR_TOKENS, layers),
         base,
         data_of(rows, licence),
@@ -341,7 +330,6 @@ def extractor(
     rate: Rate = 1e-4,
     every: Every = 50,
     patience: Patience = 0,
-    seed: Seed = 0,
     device: Device = "cpu",
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
@@ -356,7 +344,7 @@ def extractor(
     figures = of.train_extractor(
         _labelled(cases, held_out, settings, override),
         out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
+        _pace(run, steps, rate, device, every, patience),
         batch,
         layers,
         base,
@@ -383,9 +371,9 @@ def _command() -> str:
     return shlex.join(["quern", *sys.argv[1:]])
 
 
-def _pace(run: Any, steps: int, rate: float, seed: int, device: str, every: int, patience: int) -> Any:
+def _pace(run: Any, steps: int, rate: float, device: str, every: int, patience: int = 0) -> Any:
     """Settings of a run whose rate rises over the first tenth of its steps."""
-    return run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience)
+    return run.Settings(steps, rate, warm=max(1, steps // 10), device=device, every=every, patience=patience)
 
 
 def _training(module: str) -> Any:
@@ -403,10 +391,3 @@ def _files(pages: Sequence[Path]) -> list[Path]:
     if not files:
         raise TrainingError(f"there are no pages (*.txt) in {', '.join(map(str, pages))}")
     return files
-
-
-def _report(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json(figures)
-    else:
-        typer.echo(f"trained on {figures['questions']:,} questions, loss {figures['loss']:.3f}: {out}")

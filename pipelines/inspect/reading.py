@@ -1,7 +1,4 @@
-"""What an ingest or a crawl would begin with; nothing is written or fetched.
-
-Of an ingest: files by kind, their pages, what would be left out and why. Of a crawl: what is known without asking.
-"""
+"""What an ingest would read: files by kind, their pages, what would be left out and why; nothing is written."""
 
 from __future__ import annotations
 
@@ -15,24 +12,14 @@ from xxhash import xxh3_64_intdigest
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.core.progress import watched
-from quern.jobs.crawl.memory import Memory
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.ingest import Reading, Span
 from quern.jobs.pages.inputs import Input, find_inputs
 from quern.jobs.pages.reading import most_frequent
-from quern.pipelines.pages.crawl import (
-    check_settings,
-    crawl_folder,
-    engine_of,
-    read_seeds,
-    unfinished,
-    user_agent,
-    worker_count,
-)
 from quern.pipelines.pages.ingest import MissingDocuments, missing_documents, named_inputs, unread
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
-from quern.schemas.settings import IngestSettings, Settings
+from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
 
@@ -142,42 +129,3 @@ class _Counted:
     def first(self, reasons: Counter[str], *, warning: bool = False) -> str:
         """Where and why something was left out, the first for the most frequent of `reasons`."""
         return self._firsts.get(most_frequent(reasons, warning=warning) or "", "")
-
-
-@dataclass(frozen=True)
-class CrawlPlan:
-    """What a crawl would begin with."""
-
-    seeds: int  # Addresses that the file names.
-    hosts: dict[str, int]  # How many of them each host has.
-    known: int  # Addresses of those that an earlier crawl fetched: they are asked for only if they changed.
-    # Name of the crawl that was begun with these seeds and did not end; None where one would begin.
-    goes_on: str | None
-    engine: str  # What runs it: `local` or `ray`.
-    workers: int  # Processes.
-    user_agent: str  # What it would call itself.
-    least_seconds: float  # Time that the seeds take by `crawl.delay` alone: that of the host with the most.
-
-
-def plan_crawl(seeds: Path, warehouse: Path, settings: Settings) -> CrawlPlan:
-    """What `quern crawl` would begin with; robots.txt, sitemaps and the addresses of hosts are asked for by it alone.
-
-    Raises:
-        CrawlError: There is no contact or no seed, or a setting cannot be used.
-    """
-    check_settings(settings.crawl)
-    addresses = read_seeds(seeds, settings.crawl)
-    begun = unfinished(warehouse, addresses, settings.crawl)
-    workers = begun.read_plan().workers if begun else worker_count(addresses, settings)
-    memory = Memory(crawl_folder(warehouse, "").memory)
-    hosts = Counter(address.host for address in addresses)
-    return CrawlPlan(
-        seeds=len(addresses),
-        hosts=dict(hosts.most_common()),
-        known=sum(settings.crawl.conditional and memory.known(address.key) is not None for address in addresses),
-        goes_on=begun.read_plan().crawl_id if begun else None,
-        engine=engine_of(settings, workers),
-        workers=workers,
-        user_agent=user_agent(settings.crawl),
-        least_seconds=round((max(hosts.values()) - 1) * settings.crawl.delay, 1),
-    )

@@ -73,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Passage:
-    """A hit as the page shows it: the cited spans are marked, and its tables are tables."""
+    """A hit as the page shows it: the cited spans are marked."""
 
     hit: Hit
     id: str
@@ -87,7 +87,7 @@ class Passage:
     @property
     def text(self) -> Markup:
         """All of its text."""
-        return marked(self.hit.text, self.spans)
+        return _marked(printable(self.hit.text), self.spans)
 
 
 def _holds(hit: Hit, citation: Citation) -> bool:
@@ -114,17 +114,17 @@ def sources_of(quotes: Iterable[Quote]) -> list[Source]:
     return list(map(Source, by_document.values()))
 
 
-def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """`shown[start:end]` with marks. Spans may overlap: then the later one is cut in two where the earlier ends."""
-    inside = sorted((s for s in spans if s.start < end and s.end > start), key=lambda s: (s.start, -s.end))
-    places = sorted({start, end}.union(*((max(s.start, start), min(s.end, end)) for s in inside)))
+def _marked(shown: str, spans: Sequence[Span]) -> Markup:
+    """The text with marks. Spans may overlap: then the later one is cut in two where the earlier ends."""
+    ordered = sorted(spans, key=lambda s: (s.start, -s.end))
+    places = sorted({0, len(shown)}.union(*((s.start, s.end) for s in ordered)))
     parts: list[Markup] = []
     stack: list[Span] = []
     for place, following in pairwise(places):
         ended = next((i for i, s in enumerate(stack) if s.end <= place), len(stack))
         parts.append(Markup("</mark>") * (len(stack) - ended))
         again = [s for s in stack[ended:] if s.end > place]
-        stack[ended:] = again + [s for s in inside if max(s.start, start) == place]
+        stack[ended:] = again + [s for s in ordered if s.start == place]
         for span in stack[ended:]:
             # Only the first mark of a span has the id that links lead to.
             own = Markup(" id={} data-number={}").format(span.quote.mark, span.quote.citation.number)
@@ -135,44 +135,6 @@ def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
         parts.append(Markup(text))  # noqa: S704 - escaped before.
     parts.append(Markup("</mark>") * len(stack))
     return Markup("").join(parts)
-
-
-# A row of a table as `clean` writes it: its cells are joined by bars between spaces.
-_CELLS = re.compile(r" \| ")
-_LINE = re.compile(r"([^\n]+)\n?")
-_TABLE = re.compile(r"(?:^[^\n]* \| [^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
-
-
-def marked(text: str, spans: Sequence[Span]) -> Markup:
-    """`text` with marks around `spans`; two or more lines of cells are a table, whose bars are there but not seen."""
-    shown, at = printable(text), 0
-    parts: list[Markup] = []
-    for table in _TABLE.finditer(shown):
-        parts += [_prose(shown, spans, at, table.start()), _table(shown, spans, *table.span())]
-        at = table.end()
-    return Markup("").join([*parts, _prose(shown, spans, at, len(shown))])
-
-
-def _prose(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """Lines of text, each of which begins with what the style makes the distance of paragraphs of."""
-    return _marked(shown, spans, start, end).replace("\n", Markup("\n<i></i>"))
-
-
-def _table(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """Lines of cells as rows; a first row without digits, of three cells or more, holds the heads of the columns."""
-    rows: list[Markup] = []
-    for line in _LINE.finditer(shown, start, end):
-        bars = [bar.span() for bar in _CELLS.finditer(shown, *line.span(1))]
-        tag = "td" if rows or len(bars) < 2 or any(map(str.isdigit, line[1])) else "th"
-        starts, ends = [line.start(), *(after for _, after in bars)], [*(bar for bar, _ in bars), line.end(1)]
-        cells = []
-        for at, cell_end, following in zip(starts, ends, [*starts[1:], line.end()], strict=True):
-            # What stands between a cell and the next is kept unseen: the style shows no `s`.
-            between = Markup("<s>{}</s>").format(_marked(shown, spans, cell_end, following))
-            cell = _marked(shown, spans, at, cell_end) + (between if following > cell_end else "")
-            cells.append(Markup("<{0}>{1}</{0}>").format(tag, cell))
-        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
-    return Markup("<table>{}</table>").format(Markup("").join(rows))
 
 
 def passages_of(answer: Answer, quotes: Sequence[Quote], prefix: str) -> list[Passage]:

@@ -17,7 +17,7 @@ from quern.pipelines.answers.files import write_answers
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of
-from quern.pipelines.timelines.page import timeline_page, write_timeline
+from quern.pipelines.timelines.page import write_timeline
 from quern.pipelines.timelines.view import render_timeline
 from quern.schemas.answers import Answer
 from quern.schemas.settings import Settings
@@ -210,7 +210,7 @@ def hostile(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     events = [first.model_copy(update={"title": HOSTILE}), second.model_copy(update=month), *others]
     wrong = first.model_copy(update={"summary": "The ferry sank."})
     timeline = found.model_copy(update={"topic": HOSTILE, "events": [*events, wrong]})
-    write_timeline(timeline_page(timeline, snapshot), folder / "timeline.html")
+    write_timeline(timeline, snapshot, folder / "timeline.html")
     return folder
 
 

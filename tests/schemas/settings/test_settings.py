@@ -34,8 +34,6 @@ def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
         ("k=2", "group.name=value"),
         ("filter.scope=page", "filter.scope"),
         ("link.k=[", "not a valid value"),
-        ("graph.k=2", "there is no setting graph.k any more; it is link.k now"),
-        ("link.recall=1", "it is neighbours.recall now"),
     ],
 )
 def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:

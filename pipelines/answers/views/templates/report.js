@@ -233,21 +233,12 @@
     part.removeAttribute("data-align");
   };
 
-  // A table that is wider than its place is scrolled sideways, by keys too. Widths are read when all is laid out.
-  const widths = new ResizeObserver((seen) => seen.map(({ target }) => target)
-    .filter((passage) => passage.scrollWidth > passage.clientWidth)
-    .forEach((passage) => {
-      passage.tabIndex = 0;
-      passage.setAttribute("role", "group");
-      passage.setAttribute("aria-label", "Text that scrolls sideways");
-    }));
   const opened = (part) => {
     if (!part.open) return;
     if (part.matches(".path") && !part.matches(".drawn")) draw(part);
     if (part.matches(".timeline") && !part.matches(".drawn")) tell(part);
     if (part.matches(".evidence")) {
       if (part.dataset.align) align(part);
-      all(".passage:has(table)", part).forEach((passage) => widths.observe(passage));
     }
     if (part.matches(".more")) fill();
   };

@@ -78,14 +78,14 @@ def test_overlapping_nested_and_touching_spans_each_mark_their_quote(tmp_path):
     assert root.xpath("//*[@class='passage']")[0].text_content() == TEXT
 
 
-@given(st.text(min_size=1, max_size=40) | st.text("ab1 |\n", min_size=1, max_size=60), st.data())
+@given(st.text(min_size=1, max_size=40), st.data())
 def test_marks_never_change_the_text(text, data):
     one = hit(text=text, start=7)
     edges = st.lists(st.integers(7, 7 + len(text)), min_size=2, max_size=2, unique=True).map(sorted)
     spans = data.draw(st.lists(edges, max_size=5))
     given_answer = answer([one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
     (passage,) = passages_of(given_answer, quotes_of(given_answer, "q1"), "q1")
-    assert unescape(re.sub(r"</?(mark|table|tr|t[dh]|s|i)\b[^>]*>", "", passage.text)) == printable(text)
+    assert unescape(re.sub(r"</?mark\b[^>]*>", "", passage.text)) == printable(text)
     assert passage.text.count("<mark") == passage.text.count("</mark>")
     assert {int(n) for n in re.findall(r" id=q1-m(\d+)", passage.text)} == set(range(1, len(spans) + 1))
 
@@ -306,17 +306,6 @@ def test_a_document_that_is_cited_three_times_is_one_source(tmp_path):
         ["[1] The lamp was lit in 1871.", "[3] It burned whale oil."],
         ["[2] It burned whale oil."],
     ]
-
-
-def test_tables_are_tables_and_their_quotes_are_whole(tmp_path):
-    text = "Cost\nHeading | Year | Sum\nPiers | 2022 | 11.2\nTotal | 2025 | 60.8\nThe end."
-    one = hit(text=text)
-    row = text.index("Total")
-    root = page(tmp_path, answer([one], [cite(1, one, row, row + 19)]))
-    assert root.xpath("//tr[1]/th/text()") == ["Heading", "Year", "Sum"]
-    assert [len(row.xpath("./td")) for row in root.xpath("//tr")] == [0, 3, 3]
-    assert quotes(root) == {"q1-m1": "Total | 2025 | 60.8"}
-    assert root.xpath("//*[@class='passage']")[0].text_content() == text
 
 
 def test_what_the_question_became_is_told(tmp_path):
