@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quern.indexes.catalog import Warehouse
-from quern.pipelines.cli import sources
-from quern.pipelines.cli.common import examples
 from quern.schemas.settings.reading import setting_names
-from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
 
 COMMANDS = (
@@ -89,32 +85,14 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
     assert done.stdout == ""
 
 
-def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
-    known, unknown = (
-        {"question": "Which dredger did the Lady Orrin strike?"},
-        {"question": "Who invented the zip of Zwyx?"},
-    )
-    said = []
-    for number, asked in enumerate(([known], [unknown], [known, unknown])):
-        (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, asked)))
-        out = quern_here("answer", tmp_path / "q.jsonl", "-w", mini_web, "--out", tmp_path / f"{number}").stdout
-        said.append(out.splitlines()[0])
-    some = "answered 1 of 2 questions; no answer was found to the others"
-    assert said == ["answered 1 of 1 questions", "answered 0 of 1 questions", some]
-
-
 @pytest.mark.parametrize(
     ("arguments", "meant"),
     [
         (["asq", "What?"], "Did you mean 'ask'?"),
         (["ask", "-w", "{web}", "What?", "--recipe", "hybird"], "did you mean hybrid?"),
         (["ask", "-w", "{web}", "What?", "--where", "cite=x.example"], "did you mean site?"),
-        (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
-        (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
-        (["diff", "-w", "{web}", "current", "current", "--table", "egdes"], "did you mean edges?"),
         (["stage", "clen", "-w", "{web}", "--build", "20991122T0600"], "did you mean clean?"),
         (["audit", "-w", "{web}", "--set", "audit.engine=arow"], "did you mean arrow?"),
-        (["build", "{corpus}", "-w", "{web}", "--engine", "sprak"], "did you mean spark?"),
         (["ask", "-w", "{web}", "What?", "--set", "retrieve.sources=[grahp]"], "did you mean graph?"),
     ],
 )
@@ -153,54 +131,6 @@ def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
     for command in (["estimate"], ["evaluate", CORPUS / "questions.jsonl"]):
         assert "is no warehouse" in quern_here(*command).stderr
     assert "alce.json cannot be read" in quern_here("evaluate", "--answers", "alce.json").stderr
-
-
-def test_an_estimate_needs_no_warehouse(tmp_path: Path, quern_here: Quern) -> None:
-    (tmp_path / "d.csv").write_text("id;body\n1;Ines keeps bees in Tollen.\n")
-    done = quern_here("estimate", tmp_path / "d.csv", "--map", "text=body", "--map", "doc_id=id", "--engine", "local")
-    assert (done.returncode, done.stdout.startswith("1 documents, 1 chunks")) == (0, True), done.stderr
-
-
-def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(quern_here: Quern) -> None:
-    shown = quern_here("sources", "-h").stdout.splitlines()
-    assert shown[shown.index("Examples:") + 1 :] == [
-        f"  {e}" for e in examples(sources.app.registered_commands[0].epilog or "")
-    ]
-    assert quern_here("--version").stdout == f"quern {VERSION}\n"
-
-
-def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(
-    mini_web: Path, quern_here: Quern
-) -> None:
-    def show(kind: str, key: str) -> dict[str, dict[str, object]]:
-        done = quern_here("show", kind, key, "-w", mini_web, "--json")
-        assert done.returncode == 0, done.stderr
-        found: dict[str, dict[str, object]] = json.loads(done.stdout)
-        return found
-
-    key = Warehouse.open(mini_web).snapshot().table("nodes").lance.head(1)["query_id"][0].as_py()
-    node = show("node", key)
-    assert [e["rank"] for e in node["to"]["neighbours"]] == [0, 1, 2]  # type: ignore[attr-defined, index]
-    query = show("query", str(node["from"]["query"]))
-    assert query["to"]["node"] == key
-    chunk = show("chunk", str(query["from"]["chunk"]))
-    assert any(q["query_id"] == key for q in chunk["to"]["queries"])  # type: ignore[attr-defined]
-    document = show("document", str(chunk["from"]["document"]))
-    assert query["from"]["chunk"] in document["to"]["chunks"]  # type: ignore[operator]
-    page = show("page", str(document["from"]["page"]))
-    assert page["to"]["documents"] == [chunk["from"]["document"]]
-    assert "<" in str(page["row"]["body"])
-    assert "row:" in quern_here("show", "node", key, "-w", mini_web).stdout
-
-
-def test_without_java_spark_is_refused_with_the_command_that_installs_it(
-    tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.setenv("JAVA_HOME", "")
-    done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh", "--engine", "spark")
-    assert done.returncode == 2
-    assert "apt-get install openjdk-17-jre-headless" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
