@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +97,7 @@ def answer(
     """
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
-    from quern.pipelines.answers.questions import QuestionFile
+    from quern.pipelines.answers.questions import QuestionFile, check_readable, row_count
     from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
@@ -107,7 +108,7 @@ def answer(
     searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     names_of = cli.question_names(names)
     file = QuestionFile(questions, searcher.settings.question.max_characters, conditions_in, names_of)
-    file.check()
+    check_readable(questions)
     with parts_of(out) as parts, RejectFile(out) as rejects:
         # What answers depend on beside their questions.
         depends_on = [results(searcher.settings, SearchSettings), searcher.settings.generator.model_dump(mode="json")]
@@ -129,7 +130,7 @@ def answer(
             "recipe": recipe,
         }
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
-        counted = cli.counted("answer", answers, file.size)
+        counted = cli.counted("answer", answers, partial(row_count, questions))
         written = write_answers(counted, out, title, facts, searcher.pictures)
     kind, resumed = searcher.settings.generator.kind, parts.resumed
     by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}

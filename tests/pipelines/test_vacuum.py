@@ -23,7 +23,6 @@ from tests.conftest import Quern
 from tests.indexes.test_catalog import publish, targets
 
 NIGHTS = ("20240101T000000000", "20240102T000000000", "20240103T000000000")
-PRUNED = ["audits", "logs", "served", "snapshots", "stages"]
 ONE_NIGHT = MemoSettings(keep_nights=1)
 
 

@@ -182,15 +182,10 @@ def write_report(
     files: Sequence[str] = (),
     pictures: Pictures | None = None,
 ) -> None:
-    """Write the report of `answers` to `path`, whole or not at all; answers are taken and let go one by one.
+    """Write the report of `answers` to `path` (`.html`), whole or not at all; answers are taken and let go one by one.
 
-    Args:
-        answers: In the order of the report.
-        path: File to write; `.html`.
-        title: Heading of the page.
-        snapshot: What the answers were made from: label → value, in the order of the page.
-        files: Names of files beside the page that hold the same answers; the page has links to them.
-        pictures: Images that were fetched, to be shown; without them the page names images with a link.
+    `snapshot` says what they were made from, label → value. `files` beside the page hold the same answers: it has links
+    to them. Images are shown where `pictures` has them, else named with a link.
     """
     environment = page_environment()
     script = environment.get_template("report.js").render()

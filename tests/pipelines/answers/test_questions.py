@@ -15,7 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quern.pipelines.answers.questions import QuestionError, QuestionFile, QuestionReject, read_questions
+from quern.pipelines.answers.questions import (
+    QuestionError,
+    QuestionFile,
+    QuestionReject,
+    check_readable,
+    read_questions,
+    row_count,
+)
 from quern.pipelines.retrieve.filters import conditions_in
 from quern.schemas.answers import Question
 
@@ -152,10 +159,9 @@ def test_a_pipe_is_read_once_by_its_questions_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = os.open(tmp_path / "pipe", os.O_RDWR)
     os.write(writer, b'{"query_id": "a", "question": "Who?"}\n')
-    asked = QuestionFile(tmp_path / "pipe")
-    asked.check()
-    assert asked.size() is None
-    assert next(asked.questions(print)).query_id == "a"
+    check_readable(tmp_path / "pipe")
+    assert row_count(tmp_path / "pipe") is None
+    assert next(QuestionFile(tmp_path / "pipe").questions(print)).query_id == "a"
     os.close(writer)
 
 
