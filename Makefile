@@ -30,16 +30,12 @@ START := $(shell date +%s)
 # hf-xet downloads from a hub of models, which Quern never does.
 FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip --exclude hf-xet | sed 's/+cpu$$//'
 
-# What the picture of the graph in docs/explanation/graph.md shows.
-PICTURED := "Why did the beekeepers stop using thyme strips?", "$(DEMO)/warehouse", recipe="qcg"
-
-.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow install-elasticsearch demo picture reference test test-torch test-gpu test-vllm test-airflow test-elasticsearch lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow install-elasticsearch demo reference test test-torch test-gpu test-vllm test-airflow test-elasticsearch lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
 	@echo "make check  lint, types and the tests that take no engine: two minutes"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
-	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make test-benchmarks   the tests of the benchmarks themselves, which make test leaves out"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
@@ -104,11 +100,6 @@ demo: install
 	  $(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers && \
 	  PYTHONPATH=. $(BIN)/python -m tests.demo $(DEMO) && \
 	  echo "install $$installed s, build $$((built - installed)) s, answer $$((SECONDS - built)) s"
-
-picture: install
-	@test -d $(DEMO)/warehouse || $(MAKE) demo
-	@$(BIN)/python -c 'import quern; settings = {"graph.n": 5, "retrieve.top_k": 4}; \
-	  print(quern.picture(quern.ask($(PICTURED), settings=settings)))' >docs/graph.svg
 
 reference: install
 	@PYTHONPATH=. $(BIN)/python -m tests.reference docs/reference

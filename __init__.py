@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
     from quern.pipelines.api.asking import answer, ask, build, search, sources, timeline
-    from quern.pipelines.api.looking import compare, diff, evaluate, graph, original, picture, show, table
+    from quern.pipelines.api.looking import compare, diff, evaluate, graph, original, show, table
     from quern.schemas.answers import Answer, Hit, Question
     from quern.schemas.differences import SnapshotDifference
     from quern.schemas.errors import QuernError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     **dict.fromkeys(("answer", "ask", "search", "sources", "timeline"), "quern.pipelines.api.asking"),
     **dict.fromkeys(("compare", "evaluate"), "quern.pipelines.api.looking"),
-    **dict.fromkeys(("diff", "graph", "original", "picture", "show", "table"), "quern.pipelines.api.looking"),
+    **dict.fromkeys(("diff", "graph", "original", "show", "table"), "quern.pipelines.api.looking"),
     "build": "quern.pipelines.api.asking",
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Hit", "Question"), "quern.schemas.answers"),
@@ -70,7 +70,6 @@ __all__ = [
     "evaluate",
     "graph",
     "original",
-    "picture",
     "search",
     "show",
     "sources",

@@ -52,23 +52,13 @@ class Vacuumed:
         return sum(self.freed.values(), Space())
 
 
-def prune(warehouse: Warehouse, keep: int, *, dry_run: bool = False) -> Vacuumed:
-    """Forget all but the newest `keep` snapshots, the published and leased ones, and what only the others needed.
-
-    Raises:
-        WarehouseError: A build is writing.
-    """
-    with _held(warehouse, "quern snapshots", dry_run=dry_run):
-        return _pruned(warehouse, keep, dry_run=dry_run)
-
-
 def vacuum(warehouse: Warehouse, keep: int, memo: MemoSettings, *, dry_run: bool = False) -> Vacuumed:
     """Prune, and remove what killed builds left, old logs, and what the memo holds that is used no more.
 
     Raises:
         WarehouseError: A build is writing.
     """
-    with _held(warehouse, "quern vacuum", dry_run=dry_run):
+    with _held(warehouse, dry_run=dry_run):
         done = _pruned(warehouse, keep, dry_run=dry_run)
         _remove(_abandoned(warehouse), done, dry_run=dry_run)
         if _is_to_purge(warehouse):
@@ -134,9 +124,9 @@ def _purge(warehouse: Warehouse, done: Vacuumed, *, dry_run: bool = False) -> No
         log.warning("%s", error)
 
 
-def _held(warehouse: Warehouse, what: str, *, dry_run: bool) -> AbstractContextManager[None]:
+def _held(warehouse: Warehouse, *, dry_run: bool) -> AbstractContextManager[None]:
     """The warehouse as its writer has it; a dry run can do without where nobody can write."""
-    return nullcontext() if dry_run and not access(warehouse.root, W_OK) else warehouse.lock(what)
+    return nullcontext() if dry_run and not access(warehouse.root, W_OK) else warehouse.lock("quern vacuum")
 
 
 def _pruned(warehouse: Warehouse, keep: int, *, dry_run: bool) -> Vacuumed:

@@ -214,20 +214,13 @@ class Warehouse(WarehouseFolder):
 
         Raises WarehouseError: there is no such snapshot, or none before the published one.
         """
-        manifest = self.rolled_back(build_id)
-        self._point_to(manifest.build_id)
-        return manifest
-
-    def rolled_back(self, build_id: str | None = None) -> Manifest:
-        """The manifest of the snapshot that `rollback` would publish.
-
-        Raises WarehouseError: there is no such snapshot, or none before the published one.
-        """
         if build_id is None:
             build_id = self.manifest().parent
             if build_id not in self.snapshot_ids():
                 raise WarehouseError(f"there is no snapshot before the published one in {self.address}; name one")
-        return self.manifest(build_id)
+        manifest = self.manifest(build_id)
+        self._point_to(manifest.build_id)
+        return manifest
 
     def _point_to(self, build_id: str) -> None:
         if self.store:

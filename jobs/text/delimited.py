@@ -129,7 +129,7 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
             except StopIteration:
                 return
             except csv.Error as error:
-                hint = "; where a backslash escapes quotes, say --csv-escape '\\'" if lines.escaped else ""
+                hint = "; where a backslash escapes quotes, say --set 'ingest.csv_escape=\\'" if lines.escaped else ""
                 cause = f"not valid CSV ({error})"
                 if lines.number > first:
                     cause += f": a quote that opens in the row of line {first} is not closed there; lost up to line "

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from quern.indexes.storage import write_text
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.errors import QuernError
@@ -96,12 +95,6 @@ def read_pairs(file: Path) -> list[Pair]:
         for label, some in ((POSITIVE, parts[1]), (NEGATIVE, parts[2])):
             pairs += [Pair(parts[0], text, label, "labelled", file.name) for text in some]
     return pairs
-
-
-def write_pairs(pairs: Iterable[Pair], file: Path) -> None:
-    """Write pairs to `file` in FlagEmbedding's format, with which FlagEmbedding trains too."""
-    lines = [{"query": g.question, "pos": g.positives, "neg": g.negatives} for g in grouped(pairs)]
-    write_text(file, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
 @dataclass(frozen=True)

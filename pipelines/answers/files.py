@@ -6,6 +6,7 @@ The CSV is one that Excel, LibreOffice and pandas open, and of which no cell is 
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -132,7 +133,7 @@ class RejectFile:
         """Add a reject."""
         # What is no text is told by its escapes.
         self._lines = self._lines or self._temporary.open("w", encoding="utf-8", errors="backslashreplace")
-        self._lines.write(reject.json())
+        self._lines.write(json.dumps(vars(reject), ensure_ascii=False) + "\n")
 
     def __enter__(self) -> RejectFile:
         return self

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -228,10 +228,6 @@ class QuestionReject:
     reason: str  # Code: `malformed`, `missing`, `empty`, `too_long`, `not_text`, `duplicate`.
     detail: str  # What exactly, in words.
 
-    def json(self) -> str:
-        """The reject as a line of `rejects.jsonl`."""
-        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
-
 
 class NoQuestionError(QuestionError):
     """What is given is no question that can be answered.
@@ -298,14 +294,6 @@ class QuestionFile:
     rejected: Counter[str] = field(default_factory=Counter)  # Rejects so far, by reason.
     _made: Counter[str] = field(default_factory=Counter)
 
-    def check(self) -> None:
-        """See to it that there is such a file, before anything costly is done.
-
-        Raises:
-            QuestionError: There is none, or it cannot be read.
-        """
-        check_readable(self.path)
-
     def questions(self, on_reject: Callable[[QuestionReject], None]) -> Iterator[Question]:
         """The questions, in the order of the file; `on_reject` is given each line that is none.
 
@@ -351,10 +339,6 @@ class QuestionFile:
             )
         seen.add(digest)
         return question
-
-    def size(self) -> int | None:
-        """About how many questions the file has, for progress; None where it cannot be known beforehand."""
-        return row_count(self.path)
 
 
 def read_questions(path: Path) -> list[Question]:

@@ -13,10 +13,10 @@ from quern.pipelines.evaluation import recipes as evaluation
 from quern.pipelines.evaluation.retrieval import ComparedRecipe, compared
 from quern.pipelines.inspect import show as rows
 from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
-from quern.pipelines.inspect.graph import GraphDescription, describe_graph, draw_path
+from quern.pipelines.inspect.graph import GraphDescription, describe_graph
 from quern.pipelines.inspect.show import entities_named
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.schemas.answers import Answer, Question
+from quern.schemas.answers import Question
 from quern.schemas.differences import SnapshotDifference
 from quern.schemas.errors import QuernError
 from quern.schemas.words.meant import no_such
@@ -95,15 +95,6 @@ def graph(warehouse: Place, *, most: int = 5, snapshot: str | None = None) -> Gr
         QuernError: There is no such warehouse or snapshot.
     """
     return describe_graph(opened_of(warehouse).snapshot(snapshot), most)
-
-
-def picture(answer: Answer) -> str:
-    """The way from a question through the graph to its chunks, as SVG; one answer gives one picture.
-
-    Raises:
-        QuernError: No chunk was found for the question.
-    """
-    return draw_path(answer)
 
 
 def evaluate(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,19 +29,15 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: cli.Warehouse,
     recipe: cli.RecipeName = "bridge",
-    top_k: cli.TopK = None,
     where: cli.Where = None,
     as_of: cli.AsOf = None,
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    align: Annotated[
-        bool, typer.Option("--align", help="Also show which words of the question which words of the chunks match.")
-    ] = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     from quern.pipelines.answers.questions import question_of
 
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
@@ -56,7 +53,7 @@ def ask(
         print_json(answer.model_dump(mode="json"))
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    typer.echo(render_text(answer, width=cli.terminal_width(), color=color, align=align))
+    typer.echo(render_text(answer, width=cli.terminal_width(), color=color))
 
 
 @app.command(
@@ -84,7 +81,6 @@ def answer(
         ),
     ] = None,
     recipe: cli.RecipeName = "bridge",
-    top_k: cli.TopK = None,
     where: cli.Where = None,
     as_of: cli.AsOf = None,
     snapshot: cli.Snapshot = None,
@@ -101,7 +97,7 @@ def answer(
     """
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
-    from quern.pipelines.answers.questions import QuestionFile
+    from quern.pipelines.answers.questions import QuestionFile, check_readable, row_count
     from quern.pipelines.images.illustrate import illustrated
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import conditions_in
@@ -109,10 +105,10 @@ def answer(
     from quern.schemas.settings import SearchSettings, results
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     names_of = cli.question_names(names)
     file = QuestionFile(questions, searcher.settings.question.max_characters, conditions_in, names_of)
-    file.check()
+    check_readable(questions)
     with parts_of(out) as parts, RejectFile(out) as rejects:
         # What answers depend on beside their questions.
         depends_on = [results(searcher.settings, SearchSettings), searcher.settings.generator.model_dump(mode="json")]
@@ -134,12 +130,9 @@ def answer(
             "recipe": recipe,
         }
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
-        counted = cli.counted("answer", answers, file.size)
+        counted = cli.counted("answer", answers, partial(row_count, questions))
         written = write_answers(counted, out, title, facts, searcher.pictures)
-    _tell(written, file, parts.resumed, tally, out, searcher.settings.generator.kind, as_json=as_json)
-
-
-def _tell(written: Any, file: Any, resumed: int, tally: Any, out: Path, kind: str, *, as_json: bool) -> None:
+    kind, resumed = searcher.settings.generator.kind, parts.resumed
     by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}
     if as_json:
         more = {"resumed": resumed, "remembered": tally.reused, "rejected": dict(sorted(file.rejected.items()))}
@@ -228,9 +221,9 @@ def timeline(
     searcher = open_searcher(warehouse, snapshot, settings, override, as_of=as_of)
     found = asked_timeline(searcher, topic, entity, wanted)
     if html:
-        from quern.pipelines.timelines.page import timeline_page, write_timeline
+        from quern.pipelines.timelines.page import write_timeline
 
-        write_timeline(timeline_page(found, searcher.snapshot), html)
+        write_timeline(found, searcher.snapshot, html)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.common import chatter_to, completing, load_settings, overriding, print_json, written_catalog
+from quern.pipelines.cli.common import chatter_to, load_settings, overriding, print_json, written_catalog
 from quern.schemas.addresses import page_source
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest
     from quern.pipelines.inspect.estimate import Cost
-    from quern.schemas.settings import Settings
 
 app = cli.new_app("")
 
@@ -32,26 +31,17 @@ def build(
     source: cli.Pages = None,
     names: cli.Names = None,
     day_first: cli.DayFirst = None,
-    csv_escape: cli.CsvEscape = None,
-    skip_lines: cli.SkipLines = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
     engine: cli.Engine = None,
     spark_master: cli.SparkMaster = None,
     ray_address: cli.RayAddress = None,
     wait: cli.Wait = 0.0,
-    dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed.
-
-    With --dry-run, print what each step would compute, as `quern plan` does.
-    """
+    """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
-    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
-    if dry_run:
-        _tell_plan(source, warehouse, loaded, as_json=as_json)
-        return
+    loaded = load_settings(settings, overriding(override, names, day_first, **engines))
     from quern.pipelines.build.whole import build as run_build
 
     catalog = written_catalog(source, warehouse)
@@ -103,13 +93,10 @@ def plan(
 
     Reads the pages and the memo; computes and publishes nothing. `~` marks estimates.
     """
-    _tell_plan(source, warehouse, load_settings(settings, overriding(override, names, day_first)), as_json=as_json)
-
-
-def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
     from quern.pipelines.inspect.plan import plan_build
 
-    planned = plan_build(source, warehouse, settings)
+    loaded = load_settings(settings, overriding(override, names, day_first))
+    planned = plan_build(source, warehouse, loaded)
     if as_json:
         print_json({**asdict(planned), "seconds": planned.seconds})
         return
@@ -121,7 +108,7 @@ def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Setting
         typer.echo(f"{step.name:<15} {compute:>11} {reuse:>11} {seconds:>9}  {step.why}")
     if several := [f"{step.name} ({step.files:,})" for step in planned.steps if step.files > 1]:
         typer.echo(
-            f"workers write tables of {', '.join(several)} files, a file for {settings.engine.file_rows:,} rows read"
+            f"workers write tables of {', '.join(several)} files, a file for {loaded.engine.file_rows:,} rows read"
         )
     if planned.seconds is not None:
         typer.echo(f"about {planned.seconds:,.0f} s beside the start of engines, audit and publication")
@@ -157,7 +144,6 @@ def stage(
         typer.Argument(
             metavar="STEP",
             help="In this order: {steps}; `quern steps` says what each needs.",
-            autocompletion=completing("steps"),
         ),
     ],
     warehouse: cli.Warehouse,

@@ -1,6 +1,6 @@
 """Options and printing that the commands share.
 
-A help text names what an option can be as `{engines}`: names are looked up when help or a shell asks, so that a command
+A help text names what an option can be as `{engines}`: names are looked up when help is asked for, so that a command
 that runs imports nothing for them.
 """
 
@@ -51,8 +51,6 @@ def _rows() -> Iterable[str]:
 CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "recipes": lambda: _in("pipelines.retrieve.recipes").RECIPES,
     "engines": lambda: _of_setting("engine", "engine"),
-    "audit_engines": lambda: _of_setting("audit", "engine"),
-    "scopes": lambda: _of_setting("crawl", "scope"),
     "search_servers": lambda: _of_setting("elasticsearch", "kind"),
     "exported": lambda: _in("indexes.served.search_layout").EXPORTABLE,
     "tables": lambda: [name for name, table in _in("schemas.tables").TABLES.items() if table.pinned],
@@ -66,11 +64,6 @@ CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
 def with_choices(text: str) -> str:
     """A help text with the names that it asks for."""
     return re.sub(r"\{(\w+)\}", lambda m: ", ".join(CHOICES[m[1]]()) if m[1] in CHOICES else m[0], text)
-
-
-def completing(kind: str) -> Callable[[], list[str]]:
-    """The names of a kind, for a shell."""
-    return lambda: list(CHOICES[kind]())
 
 
 LOGGERS = ("quern",)
@@ -138,23 +131,6 @@ DayFirst = Annotated[
         help="Read 03/05/2024 as the 3rd of May, or the 5th of March (ingest.day_first); else it is left out.",
     ),
 ]
-CsvEscape = Annotated[
-    str | None,
-    typer.Option(
-        "--csv-escape",
-        metavar="CHARACTER",
-        help="What escapes a quote in a cell of CSV that is not doubled (ingest.csv_escape); a backslash is detected.",
-    ),
-]
-SkipLines = Annotated[
-    int | None,
-    typer.Option(
-        "--skip-lines",
-        metavar="N",
-        min=0,
-        help="Lines of CSV and TSV before the header (ingest.skip_lines); default: until a line names the fields.",
-    ),
-]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
 Where = Annotated[
     list[str] | None,
@@ -181,17 +157,13 @@ RecipeName = Annotated[
     typer.Option(
         "--recipe",
         help="How chunks are ranked: {recipes}; `quern recipes` says more.",
-        autocompletion=completing("recipes"),
     ),
 ]
 SparkMaster = Annotated[str | None, typer.Option(help="Spark master, default local.")]
 RayAddress = Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 Anew = Annotated[bool, typer.Option("--anew", help="Ignore results of earlier runs.")]
-Engine = Annotated[str | None, typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"))]
-TopK = Annotated[
-    int | None, typer.Option("--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).")
-]
+Engine = Annotated[str | None, typer.Option(help="{engines} (engine.engine).")]
 
 
 def print_json(value: object) -> None:
@@ -309,14 +281,12 @@ def overriding(
     override: list[str] | None,
     names: Sequence[str] | None = None,
     day_first: bool | None = None,
-    csv_escape: str | None = None,
-    skip_lines: int | None = None,
     **engines: str | None,
 ) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of how files are read."""
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
     mapped = [pair for text in names or () for pair in pairs_of(text)]
-    read = {"map": mapped or None, "day_first": day_first, "csv_escape": csv_escape, "skip_lines": skip_lines}
+    read = {"map": mapped or None, "day_first": day_first}
     said = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
     return [*(override or []), *chosen, *said]
 
@@ -361,7 +331,6 @@ def open_searcher(
     override: list[str] | None,
     where: Sequence[str] | None = None,
     as_of: str | None = None,
-    top_k: int | None = None,
 ) -> Searcher:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise.
 
@@ -380,9 +349,7 @@ def open_searcher(
         day = chosen.retrieve.as_of if as_of is None else date.fromisoformat(as_of)
     except ValueError:
         raise SettingsError(f"--as-of is {as_of!r}; a day is written like 2024-06-30") from None
-    retrieve = chosen.retrieve.model_copy(
-        update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
-    )
+    retrieve = chosen.retrieve.model_copy(update={"where": conditions, "as_of": day})
     opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
     check_columns(opened_searcher, conditions)
     if chosen.images.fetch:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import LazyLoader, find_spec, module_from_spec
 from types import ModuleType
 
 INTERRUPTED = 130
@@ -53,28 +52,11 @@ class _NoPandas(MetaPathFinder):
         return None
 
 
-def _load_when_used(name: str) -> None:
-    """Import the module `name` when an attribute of it is first asked for."""
-    spec = find_spec(name)
-    if spec is None or spec.loader is None or name in sys.modules:
-        return
-    spec.loader = LazyLoader(spec.loader)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    parent, _, own = name.rpartition(".")
-    setattr(sys.modules[parent], own, module)
-
-
 def start_light() -> None:
-    """Look for garbage less often, and keep pyarrow from importing pandas, and SciPy numpy.f2py, before it is wanted.
-
-    SciPy imports all names of NumPy, one of which is a compiler of Fortran that takes .05 s.
-    """
+    """Look for garbage less often, and keep pyarrow from importing pandas before it is wanted."""
     # Of a start a tenth to a fifth is the search for garbage among what modules define, which is none: imports of
     # `quern stage` and of LanceDB take 15 to 19 % less than with Python's 700. So many objects are some MiB.
     gc.set_threshold(100_000)
-    _load_when_used("numpy.f2py")
     import pyarrow as pa
 
     # The first array of Python's values imports pandas, a quarter of a second, to see whether they are a Series. Told

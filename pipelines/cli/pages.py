@@ -13,7 +13,6 @@ from quern.pipelines.cli import common as cli
 from quern.pipelines.cli.common import (
     catalog_type,
     chatter_to,
-    completing,
     load_settings,
     open_warehouse,
     overriding,
@@ -33,22 +32,14 @@ _MOST_SHOWN = 10  # Documents that a message names.
 
 @app.command(
     epilog="Examples:  quern crawl seeds.txt -w WH --set crawl.contact=crawler@your-organisation.example    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --sitemaps --scope domain --max-pages 10000"
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --set crawl.scope=domain --set crawl.max_pages=10000"
 )
 def crawl(
     seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
     warehouse: cli.LocalWarehouse,
-    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Take addresses from the sites' sitemaps too.")] = False,
-    scope: Annotated[
-        str | None, typer.Option(help="Links followed: {scopes} (crawl.scope).", autocompletion=completing("scopes"))
-    ] = None,
-    max_pages: Annotated[int | None, typer.Option(help="Pages after which the crawl ends.")] = None,
-    max_depth: Annotated[int | None, typer.Option(help="Most links from a seed to a page.")] = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    engine: Annotated[
-        str | None, typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"])
-    ] = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local or ray.")] = None,
     ray_address: cli.RayAddress = None,
     as_json: cli.AsJson = False,
 ) -> None:
@@ -57,16 +48,7 @@ def crawl(
     Obeys robots.txt, crawl-delay, noindex and nofollow; requests known pages only if they changed. crawl.contact must
     be set. Lost pages are listed in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
     """
-    options = {
-        "crawl.sitemaps": sitemaps or None,
-        "crawl.scope": scope,
-        "crawl.max_pages": max_pages,
-        "crawl.max_depth": max_depth,
-        "engine.engine": engine,
-        "engine.ray_address": ray_address,
-    }
-    overrides = [*(override or []), *(f"{name}={value}" for name, value in options.items() if value is not None)]
-    loaded = load_settings(settings, overrides)
+    loaded = load_settings(settings, overriding(override, engine=engine, ray_address=ray_address))
     from quern.jobs.crawl.fleet import CrawlError
     from quern.pipelines.pages.crawl import check_settings, read_seeds
     from quern.pipelines.pages.crawl import crawl as run_crawl
@@ -121,13 +103,9 @@ def ingest(
     warehouse: cli.LocalWarehouse,
     names: cli.Names = None,
     day_first: cli.DayFirst = None,
-    csv_escape: cli.CsvEscape = None,
-    skip_lines: cli.SkipLines = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    engine: Annotated[
-        str | None, typer.Option(help="auto, local or spark.", autocompletion=lambda: ["auto", "local", "spark"])
-    ] = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local or spark.")] = None,
     spark_master: cli.SparkMaster = None,
     sync: Annotated[
         bool,
@@ -149,7 +127,7 @@ def ingest(
     by `quern remove` stays out until its content changes.
     """
     engines = {"engine": engine, "spark_master": spark_master}
-    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
+    loaded = load_settings(settings, overriding(override, names, day_first, **engines))
     from quern.jobs.pages.inputs import IngestError, find_inputs
     from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES

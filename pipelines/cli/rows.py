@@ -9,23 +9,22 @@ from typing import Annotated
 import typer
 
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.common import completing, load_settings, open_warehouse, print_json
+from quern.pipelines.cli.common import load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line, plain
 
 app = cli.new_app("")
 
 
-@app.command(epilog="Examples:  quern graph -w WH    quern graph -w WH --hubs 20 --json")
+@app.command(epilog="Examples:  quern graph -w WH    quern graph -w WH --json")
 def graph(
     warehouse: cli.Warehouse,
     snapshot: cli.Snapshot = None,
-    hubs: Annotated[int, typer.Option(min=0, max=1000, help="Hubs and communities to list.")] = 5,
     as_json: cli.AsJson = False,
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities."""
     from quern.pipelines.inspect.graph import describe_graph
 
-    figures = describe_graph(open_warehouse(warehouse).snapshot(snapshot), hubs).figures
+    figures = describe_graph(open_warehouse(warehouse).snapshot(snapshot)).figures
     if as_json:
         print_json(figures)
         return
@@ -54,7 +53,7 @@ def _number(value: float) -> str:
     'quern show entity "Lady Orrin" -w WH'
 )
 def show(
-    kind: Annotated[str, typer.Argument(help="What a row is called: {rows}.", autocompletion=completing("rows"))],
+    kind: Annotated[str, typer.Argument(help="What a row is called: {rows}.")],
     key: Annotated[
         str,
         typer.Argument(
@@ -110,9 +109,7 @@ def diff(
     after: Annotated[str, typer.Argument(help="Build id, `previous` or `current`.")] = "current",
     table: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this table, whose rows are named: {tables}. Repeatable.", autocompletion=completing("tables")
-        ),
+        typer.Option(help="Only this table, whose rows are named: {tables}. Repeatable."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Most rows of each kind that are named; 0 for all.")] = 20,
     as_json: cli.AsJson = False,

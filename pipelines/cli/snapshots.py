@@ -4,38 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from quern.indexes.checksums import DamagedError
 from quern.pipelines.cli import common as cli
-from quern.pipelines.cli.common import chatter_to, completing, load_settings, open_warehouse, print_json
+from quern.pipelines.cli.common import chatter_to, load_settings, open_warehouse, print_json
 from quern.schemas.words.lines import one_line
-
-if TYPE_CHECKING:
-    from quern.pipelines.vacuum import Vacuumed
-
 
 app = cli.new_app("")
 snapshots = cli.new_app("What is published in a warehouse.")
 
-Keep = Annotated[int | None, typer.Option(min=1, help="Snapshots to keep; default audit.keep_snapshots.")]
-
 
 @app.command(
-    epilog="Examples:  quern audit -w WH    quern audit -w WH --engine spark    "
+    epilog="Examples:  quern audit -w WH    quern audit -w WH --set audit.engine=spark    "
     "quern audit -w WH --set audit.max_duplicates=0.1 --json"
 )
 def audit(
     warehouse: cli.Warehouse,
     snapshot: cli.Snapshot = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="{audit_engines}; default the snapshot's setting.", autocompletion=completing("audit_engines")
-        ),
-    ] = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
     as_json: cli.AsJson = False,
@@ -47,8 +35,7 @@ def audit(
     from quern.pipelines.audit import audit_snapshot
 
     opened = open_warehouse(warehouse).snapshot(snapshot)
-    overrides = [*(override or []), *([f"audit.engine={engine}"] if engine else [])]
-    loaded = load_settings(settings, overrides, opened.manifest.known_settings())
+    loaded = load_settings(settings, override, opened.manifest.known_settings())
     with chatter_to(opened.warehouse.logs / "engines.log"):
         audited = audit_snapshot(opened, loaded)
     from quern.pipelines.audit import counts
@@ -144,7 +131,7 @@ def report(
 )
 def vacuum(
     warehouse: cli.Warehouse,
-    keep: Keep = None,
+    keep: Annotated[int | None, typer.Option(min=1, help="Snapshots to keep; default audit.keep_snapshots.")] = None,
     dry_run: cli.DryRun = False,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
@@ -156,11 +143,7 @@ def vacuum(
     catalog = open_warehouse(warehouse)
     base = catalog.manifest().known_settings() if catalog.current_id() else None
     chosen = load_settings(settings, override, base)
-    _print_freed(run(catalog, keep or chosen.audit.keep_snapshots, chosen.memo, dry_run=dry_run), dry_run, as_json)
-
-
-def _print_freed(done: Vacuumed, dry_run: bool, as_json: bool) -> None:
-    """Say what was freed, or would be: snapshots, then files and bytes of each kind."""
+    done = run(catalog, keep or chosen.audit.keep_snapshots, chosen.memo, dry_run=dry_run)
     if as_json:
         freed = {kind: vars(space) for kind, space in sorted(done.freed.items())}
         total = vars(done.total)
@@ -239,18 +222,10 @@ def show_snapshot(
 def rollback_snapshot(
     warehouse: cli.Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the one before the published.")] = None,
-    dry_run: cli.DryRun = False,
     as_json: cli.AsJson = False,
 ) -> None:
     """Publish an earlier snapshot again; nothing is deleted."""
     catalog = open_warehouse(warehouse)
-    if dry_run:
-        wanted, current = catalog.rolled_back(build_id).build_id, catalog.current_id()
-        if as_json:
-            print_json({"dry_run": True, "would_publish": wanted, "published": current})
-            return
-        typer.echo(f"would publish {wanted} again in place of {current}")
-        return
     with catalog.lock("quern snapshots"):
         manifest = catalog.rollback(build_id)
     if as_json:
@@ -259,31 +234,15 @@ def rollback_snapshot(
     typer.echo(f"published {manifest.build_id} again")
 
 
-@snapshots.command(
-    "prune", epilog="Examples:  quern snapshots prune -w WH --keep 7    quern snapshots prune -w WH --dry-run"
-)
-def prune_snapshots(
-    warehouse: cli.Warehouse, keep: Keep = None, dry_run: cli.DryRun = False, as_json: cli.AsJson = False
-) -> None:
-    """Forget old snapshots that no reader has open, and free the space that only they needed."""
-    from quern.pipelines.vacuum import prune
-
-    catalog = open_warehouse(warehouse)
-    keep = keep or (catalog.manifest().known_settings().audit.keep_snapshots if catalog.current_id() else 1)
-    _print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)
-
-
 @app.command(
     epilog="Examples:  quern export --to elasticsearch --url http://127.0.0.1:9200 -w WH    "
     "quern export --to opensearch --url https://search.example:9200 -w WH"
 )
 def export(
-    to: Annotated[
-        str, typer.Option(help="{search_servers} (elasticsearch.kind).", autocompletion=completing("search_servers"))
-    ],
+    to: Annotated[str, typer.Option(help="{search_servers} (elasticsearch.kind).")],
     warehouse: cli.Warehouse,
     url: Annotated[str | None, typer.Option(help="Address of the server (elasticsearch.url).")] = None,
-    table: Annotated[str, typer.Option(help="{exported}.", autocompletion=completing("exported"))] = "chunks",
+    table: Annotated[str, typer.Option(help="{exported}.")] = "chunks",
     index: Annotated[str | None, typer.Option(help="Alias to publish as; default quern-TABLE.")] = None,
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,

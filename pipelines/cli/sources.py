@@ -24,7 +24,7 @@ app = cli.new_app("")
 @app.command(
     epilog='Examples:  quern sources "Who repaired the bridge?" -w WH    '
     "quern sources --questions questions.jsonl -w WH --out sources.jsonl    "
-    "quern sources --unanswered answers/ -w WH --out seeds.txt && quern crawl seeds.txt -w WH --max-depth 1    "
+    "quern sources --unanswered answers/ -w WH --out seeds.txt    "
     'quern sources "..." -w WH --set sourcing.intents=4 --set sourcing.names=2 --json'
 )
 def sources(
@@ -111,6 +111,6 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
         return
     typer.echo(told)
     if seeds:
-        typer.echo(f"crawl them: quern crawl {out} -w {searcher.snapshot.warehouse.root} --max-depth 1")
+        typer.echo(f"crawl them: quern crawl {out} -w {searcher.snapshot.warehouse.root} --set crawl.max_depth=1")
     else:
         typer.echo("no page that was found links or names anything beyond the index that fits them")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,6 @@ from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
 from quern.schemas.extras import MissingExtraError
 
-Seed = Annotated[int, typer.Option(help="Of everything that is left to chance.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Rate = Annotated[float, typer.Option(min=0, help="The highest learning rate.")]
 Patience = Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")]
@@ -52,7 +51,6 @@ def reader(
     begin: Annotated[Path | None, typer.Option(help="A reader to go on from, instead of the embedding model.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Batches of 4,096 tokens.")] = 8000,
     rate: Rate = 1e-4,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -61,8 +59,8 @@ def reader(
     Needs the environment of `make install-torch`. `python -m tests.benchmarks reading` measures the packaged reader.
     """
     training = _training("reader")
-    run = training.Training(_files(pages), out, steps, begin=begin, rate=rate, seed=seed, device=device)
-    _report(run.run(), out, as_json=as_json)
+    run = training.Training(_files(pages), out, steps, begin=begin, rate=rate, device=device)
+    _figures(run.run(), out, as_json=as_json)
 
 
 @app.command(epilog="Example:  quern train lines tests/corpus/reading -o late_interaction.safetensors --steps 1500")
@@ -71,7 +69,6 @@ def lines(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go.")],
     steps: Annotated[int, typer.Option(min=1, help="Batches of 16 questions.")] = 1500,
     rate: Annotated[float, typer.Option(min=0, help="The learning rate, which falls evenly.")] = 2e-3,
-    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train the late interaction that chooses which lines of the evidence the reader reads; it takes minutes.
@@ -79,7 +76,7 @@ def lines(
     Needs the environment of `make install-torch`. `python -m tests.benchmarks lines` measures the packaged weights.
     """
     training = _training("late_interaction")
-    _report(training.Training(_files(pages), out, steps, rate=rate, seed=seed).run(), out, as_json=as_json)
+    _figures(training.Training(_files(pages), out, steps, rate=rate).run(), out, as_json=as_json)
 
 
 @app.command(
@@ -115,7 +112,6 @@ def decomposer(
     every: Every = 50,
     patience: Patience = 0,
     measured: Measured = 100,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -136,9 +132,7 @@ def decomposer(
         graphs=questions,
         out=out,
         base=base,
-        settings=runs.Settings(
-            steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every, patience=patience
-        ),
+        settings=_pace(runs, steps, rate, device, every, patience),
         size=size,
         rank=rank,
         measured=measured,
@@ -172,13 +166,11 @@ def aligner(
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
     steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
     samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
-    triplets: Annotated[int, typer.Option(min=1, help="Most triplets of a passage.")] = 4,
     size: Annotated[int, typer.Option(min=1, help="Questions of a batch.")] = 4,
     rank: Rank = 16,
     rate: Rate = 2e-4,
     every: Every = 50,
     measured: Measured = 50,
-    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -198,8 +190,8 @@ def aligner(
         source=cases.name,
         out=out,
         base=base,
-        settings=runs.Settings(steps, rate, warm=max(1, steps // 10), seed=seed, device=device, every=every),
-        alignment=training.AlignmentSettings(samples=samples, triplets=triplets, cold=cold),
+        settings=_pace(runs, steps, rate, device, every),
+        alignment=training.AlignmentSettings(samples=samples, cold=cold),
         size=size,
         rank=rank,
         measured=measured,
@@ -220,9 +212,7 @@ def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
     "quern train reranker --pairs labelled.jsonl --licence Apache-2.0 -o reranker --steps 140 --batch 4"
 )
 def reranker(
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")
-    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the result; OUT.training holds the checkpoint.")],
     warehouse: Annotated[
         Path | None,
         cli.warehouse_option("Warehouse whose synthetic queries are positives, and whose other chunks are negatives."),
@@ -230,9 +220,6 @@ def reranker(
     pairs: Annotated[
         list[Path] | None,
         typer.Option(help="A labelled set in FlagEmbedding's format: query, pos, neg a line; repeatable."),
-    ] = None,
-    pairs_out: Annotated[
-        Path | None, typer.Option(help="Write all pairs to this file in FlagEmbedding's format, and do not train.")
     ] = None,
     held_out: Annotated[
         list[Path] | None,
@@ -245,12 +232,10 @@ def reranker(
     batch: Annotated[int, typer.Option(min=2, help="Questions of a batch.")] = 8,
     hard: Annotated[int, typer.Option(min=0, help="Negatives of its own that a question is read with.")] = 4,
     shared: Annotated[int, typer.Option(min=0, help="Positives of other questions that it is read with.")] = 1,
-    max_tokens: Annotated[int, typer.Option(min=16, help="Longest pair; texts are cut.")] = 128,
     layers: Layers = 6,
     rate: Rate = 1e-4,
     every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
     patience: Patience = 0,
-    seed: Seed = 0,
     device: Device = "cpu",
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
@@ -264,29 +249,21 @@ def reranker(
     """
     if warehouse is None and not pairs:
         raise TrainingError("name what to train on: a warehouse with -w, or a labelled set with --pairs")
-    if (out is None) == (pairs_out is None):
-        raise TrainingError("name the folder of the result with --out, or a file for the pairs with --pairs-out")
-    if out:
-        run, of = _training("run"), _training("reranker")
-    from quern.jobs.training.pairs import write_pairs
+    run, of = _training("run"), _training("reranker")
     from quern.pipelines.train import train_reranker, training_pairs
 
     searcher = cli.open_searcher(warehouse, snapshot, settings, override) if warehouse else None
-    rows = training_pairs(searcher, pairs or [], held_out or [], questions, seed)
-    if out is None:
-        write_pairs(rows, cast(Path, pairs_out))
-        typer.echo(f"{len(rows):,} pairs: {pairs_out}")
-        return
+    rows = training_pairs(searcher, pairs or [], held_out or [], questions)
     figures = train_reranker(
         rows,
         out.absolute(),
-        _pace(run, steps, rate, seed, device, every, patience),
-        of.Shape(batch, hard, shared, max_tokens, layers),
+        _pace(run, steps, rate, device, every, patience),
+        of.Shape(batch, hard, shared, layers=layers),
         base,
         licence,
         _command(),
     )
-    _report(figures, out, as_json=as_json)
+    _figures(figures, out, as_json=as_json)
 
 
 def _command() -> str:
@@ -294,9 +271,9 @@ def _command() -> str:
     return shlex.join(["quern", *sys.argv[1:]])
 
 
-def _pace(run: Any, steps: int, rate: float, seed: int, device: str, every: int, patience: int) -> Any:
+def _pace(run: Any, steps: int, rate: float, device: str, every: int, patience: int = 0) -> Any:
     """Settings of a run whose rate rises over the first tenth of its steps."""
-    return run.Settings(steps, rate, max(1, steps // 10), seed, device, every, patience)
+    return run.Settings(steps, rate, warm=max(1, steps // 10), device=device, every=every, patience=patience)
 
 
 def _training(module: str) -> Any:
@@ -314,10 +291,3 @@ def _files(pages: Sequence[Path]) -> list[Path]:
     if not files:
         raise TrainingError(f"there are no pages (*.txt) in {', '.join(map(str, pages))}")
     return files
-
-
-def _report(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json(figures)
-    else:
-        typer.echo(f"trained on {figures['questions']:,} questions, loss {figures['loss']:.3f}: {out}")

@@ -1,4 +1,4 @@
-"""A snapshot's graph in figures, with its hubs and communities by name; the path of a question as a picture.
+"""A snapshot's graph in figures, with its hubs and communities by name.
 
 Memory: that of the structure (`indexes.graph.structure`), and while a figure is computed some 40 bytes an edge.
 """
@@ -19,11 +19,6 @@ from scipy.sparse import csgraph
 from quern.indexes.catalog import Snapshot
 from quern.indexes.graph.communities import Communities, communities
 from quern.indexes.graph.structure import Edges, Tables, joined, projected, read_edges, read_members
-from quern.pipelines.answers.views.passages import passages_of
-from quern.pipelines.answers.views.picture import picture_of
-from quern.pipelines.answers.views.report import page_environment
-from quern.schemas.answers import Answer
-from quern.schemas.errors import QuernError
 
 Counts = npt.NDArray[np.int64]
 
@@ -186,19 +181,3 @@ def _community(snapshot: Snapshot, graph: Structure, division: Communities, numb
         text = {row["chunk_id"]: " ".join(row["text"].split()) for row in rows}
         labels = [text[key] for key in keys[:3]]
     return {"chunks": len(members), "titles": [label[:100] for label in labels]}
-
-
-class GraphError(QuernError):
-    """A picture that cannot be drawn."""
-
-
-def draw_path(answer: Answer) -> str:
-    """The picture of the report's path, with its colours; one answer gives one picture.
-
-    Raises:
-        GraphError: There is no path to draw.
-    """
-    if not answer.hits:
-        raise GraphError("there is no path to draw: no chunk was found for the question")
-    passages = passages_of(answer, [], "picture")
-    return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))

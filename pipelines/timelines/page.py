@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,6 @@ from markupsafe import Markup
 from quern.indexes.catalog import Snapshot
 from quern.indexes.storage import write_text
 from quern.jobs.text.date_words import date_words
-from quern.jobs.text.plain_text import publication
 from quern.pipelines.answers.views.passages import web_address
 from quern.pipelines.answers.views.report import inlined, page_environment
 from quern.pipelines.timelines.query import TimelineError
@@ -39,13 +38,8 @@ class Report:
     """A report of an event: what its page says, with the sentence that tells the event marked."""
 
     source: TimelineSource
-    published_at: datetime | None
+    href: str | None  # The address of its page, if a reader may follow it.
     passage: Markup
-
-    @property
-    def href(self) -> str | None:
-        """The address of its page, if a reader may follow it."""
-        return web_address(self.source.url)
 
 
 @dataclass(frozen=True)
@@ -54,59 +48,27 @@ class Entry:
 
     id: str
     event: TimelineEvent
+    words: str  # Its date in words, in the language of its title.
+    when: str  # For the script: its first and last day since 1970, and whether the date is sure.
+    marks: Sequence[str]  # What a reader should know of its date.
     reports: Sequence[Report]
-
-    @property
-    def words(self) -> str:
-        """Its date in words, in the language of its title."""
-        event = self.event
-        return date_words(
-            event.timex, event.from_day, event.to_day, chinese=HAN_CHARACTER.search(event.title) is not None
-        )
-
-    @property
-    def vague(self) -> bool:
-        """Whether its date is more than a day."""
-        return self.event.to_day > self.event.from_day
-
-    @property
-    def when(self) -> str:
-        """For the script: its first and last day since 1970, and whether the date is sure."""
-        first, last = ((day - _EPOCH).days for day in (self.event.from_day, self.event.to_day))
-        return f"{first},{last},{self.event.expected + 2 * (self.event.date_from == 'document')}"
-
-    @property
-    def marks(self) -> list[str]:
-        """What a reader should know of its date."""
-        marks = {"expected": self.event.expected, "date of its report": self.event.date_from == "document"}
-        return [mark for mark, holds in marks.items() if holds]
-
-
-@dataclass(frozen=True)
-class Unit:
-    """The events of a month or of a year."""
-
-    name: str
-    entries: Sequence[Entry]
 
 
 def entries_of(timeline: Timeline, snapshot: Snapshot) -> list[Entry]:
     """The events with what their pages say; one whose sentence its page does not have is left out, as an error."""
     keys = sorted({source.doc_id for event in timeline.events for source in event.sources})
-    columns = ["doc_id", "text", "published_at", "utc_offset"]
-    rows = snapshot.table("documents").lookup("doc_id", keys, columns).to_pylist()
-    documents = {row["doc_id"]: row for row in rows}
+    rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"]).to_pylist()
+    texts: dict[str, str] = {row["doc_id"]: row["text"] for row in rows}
     entries = []
     for number, event in enumerate(timeline.events, 1):
         first = event.sources[0]
-        if documents.get(first.doc_id, {"text": ""})["text"][first.start : first.end] != event.summary:
+        if texts.get(first.doc_id, "")[first.start : first.end] != event.summary:
             log.error("gate=timeline event_id=%s dropped: its document does not have its sentence", event.event_id)
             continue
         reports = []
         for source in event.sources:
-            row = documents.get(source.doc_id)
-            text, start, end = row["text"] if row else "", source.start, source.end
-            if row is None or not 0 <= start < end <= len(text):
+            text, start, end = texts.get(source.doc_id, ""), source.start, source.end
+            if not 0 <= start < end <= len(text):
                 continue
             # What stands around the sentence, from a word on and up to one, with the sentence marked.
             before, after = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
@@ -116,42 +78,39 @@ def entries_of(timeline: Timeline, snapshot: Snapshot) -> list[Entry]:
             parts = ("… " if before else "", shown[before:start], shown[start:end], shown[end:after])
             dots = " …" if after < len(text) else ""
             passage = Markup("{}{}<mark>{}</mark>{}{}").format(*parts, dots)
-            reports.append(Report(source, publication(row), passage))
-        entries.append(Entry(f"e{number}", event, reports))
+            reports.append(Report(source, web_address(source.url), passage))
+        chinese = HAN_CHARACTER.search(event.title) is not None
+        words = date_words(event.timex, event.from_day, event.to_day, chinese=chinese)
+        by_report = event.date_from == "document"
+        days = [(day - _EPOCH).days for day in (event.from_day, event.to_day)]
+        when = f"{days[0]},{days[1]},{event.expected + 2 * by_report}"
+        marks = [mark for mark, holds in (("expected", event.expected), ("date of its report", by_report)) if holds]
+        entries.append(Entry(f"e{number}", event, words, when, marks, reports))
     return entries
 
 
-def units_of(timeline: Timeline, entries: Sequence[Entry]) -> list[Unit]:
-    """The events by month where the timeline is one of days or weeks, else by year."""
-    by_month = timeline.granularity in ("day", "week")
-
-    def name(entry: Entry) -> str:
-        first = entry.event.from_day
-        return f"{MONTHS[first.month - 1]} {first.year}" if by_month else str(first.year)
-
-    return [Unit(unit, list(group)) for unit, group in groupby(entries, key=name)]
-
-
-def timeline_page(timeline: Timeline, snapshot: Snapshot) -> str:
-    """The page."""
-    environment = page_environment()
-    entries = entries_of(timeline, snapshot)
-    return environment.get_template("timeline.html.j2").render(
-        timeline=timeline,
-        units=units_of(timeline, entries),
-        entries=entries,
-        **inlined(environment, ["report.css.j2"], "timeline_page.js"),
-    )
-
-
-def write_timeline(page: str, path: Path) -> None:
-    """Write a page to the file at `path`.
+def write_timeline(timeline: Timeline, snapshot: Snapshot, path: Path) -> None:
+    """Write the page to the file at `path`: events by month where the timeline is one of days or weeks, else by year.
 
     Raises:
         TimelineError: Its name does not end in .html, or it cannot be written.
     """
     if path.suffix != ".html":
         raise TimelineError(f"--html {path}: name a file that ends in .html")
+    by_month = timeline.granularity in ("day", "week")
+
+    def unit(entry: Entry) -> str:
+        first = entry.event.from_day
+        return f"{MONTHS[first.month - 1]} {first.year}" if by_month else str(first.year)
+
+    environment = page_environment()
+    entries = entries_of(timeline, snapshot)
+    page = environment.get_template("timeline.html.j2").render(
+        timeline=timeline,
+        units=[(name, list(group)) for name, group in groupby(entries, key=unit)],
+        entries=entries,
+        **inlined(environment, ["report.css.j2"], "timeline_page.js"),
+    )
     try:
         write_text(path, page.rstrip("\n") + "\n")
     except OSError as error:

@@ -154,7 +154,7 @@ def asked_timeline(searcher: Searcher, topic: str | None, entity: str | None, wa
     return timeline_of(searcher, topic or "", wanted)
 
 
-def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) -> Timeline:
+def timeline_of(searcher: Searcher, topic: str, wanted: Wanted = Wanted()) -> Timeline:
     """The timeline of an entity, where `topic` is the name of one that events have, else of a topic.
 
     Raises:
@@ -165,7 +165,7 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
     return of(searcher, topic, wanted)
 
 
-def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = None) -> Timeline:
+def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted = Wanted()) -> Timeline:
     """The events that name an entity, in the order of time; those that fit best where fewer are wanted.
 
     Raises:
@@ -173,7 +173,6 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
         NoEventsError: The snapshot has no events.
     """
     _not_blank(entity)
-    wanted = wanted or Wanted()
     index, key = events_of(searcher), name_key(entity)
     # A name is the entity's where half of it is, by rarity of its words: `A380` is of `Airbus A380`.
     fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= 0.5})
@@ -218,7 +217,7 @@ def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
     return _timeline(searcher, label, "span", events, wanted)
 
 
-def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None) -> Timeline:
+def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted = Wanted()) -> Timeline:
     """The events of the chunks found for a topic: by default one of each document, of more the best `most`.
 
     Raises:
@@ -226,7 +225,6 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
         NoEventsError: The snapshot has no events.
     """
     _not_blank(topic)
-    wanted = wanted or Wanted()
     index, batch = events_of(searcher), Batch(searcher, [topic])
     (recipe,) = find_recipes("hybrid")
     best = cut(recipe.rank(batch).chunks, 1, 60)

@@ -28,11 +28,11 @@ class IngestSettings(Group):
     )
     csv_escape: str = setting(
         "",
-        "Character before a quote within a cell of CSV (`--csv-escape`); unset, a backslash is detected.",
+        "Character before a quote within a cell of CSV; unset, a backslash is detected.",
         pattern=r"^[^\w\s\",;|]?$",
     )
     skip_lines: int | None = setting(
-        None, "Lines of CSV before the header (`--skip-lines`); unset, the first of 50 that names fields.", ge=0
+        None, "Lines of CSV before the header; unset, the first of 50 that names fields.", ge=0
     )
     day_first: bool | None = setting(
         None, "Whether 03/05/2024 is in May (`--day-first`, `--month-first`); unset, such a day is left out."

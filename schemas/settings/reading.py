@@ -19,14 +19,6 @@ from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 from quern.schemas.words.meant import meant
 
-MOVED = {
-    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "same_chunk")},
-    **{f"graph.{n}": f"link.{n}" for n in ("mentions", "mention_documents")},
-    **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare")},
-    "retrieve.weight_mentions": "retrieve.weight_bridges",
-}
-"""Old name to new name of settings that have moved or mean more than before."""
-
 
 class SettingsError(QuernError):
     """A settings file or an override that is wrong; the message says which setting and what to do."""
@@ -69,8 +61,6 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 def _explain(error: ErrorDetails, where: str) -> str:
     path = ".".join(str(p) for p in error["loc"])
     if error["type"] == "extra_forbidden":
-        if path in MOVED:
-            return f"{where}: there is no setting {path} any more; it is {MOVED[path]} now"
         groups = list(Settings.model_fields)
         # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
         near = meant(path, setting_names() + groups, 0.4)

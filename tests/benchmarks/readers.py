@@ -27,7 +27,7 @@ import quern
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
-from quern.pipelines.vacuum import prune, vacuum
+from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings
 
 _MARK: Final = re.compile(r"night-(\d{4})")
@@ -106,7 +106,7 @@ _READERS: Final = {"anew": read_anew, "held": read_held, "command": read_by_comm
 
 
 def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
-    """Publish `nights` snapshots over the warehouse at `root` beside `readers`, each pruned or vacuumed at once.
+    """Publish `nights` snapshots over the warehouse at `root` beside `readers`, each vacuumed at once.
 
     Raises:
         RuntimeError: A reader failed; the message has what it said.
@@ -130,7 +130,7 @@ def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
                     time.sleep(0.1)
             for number in range(1, nights + 1):
                 publish_night(warehouse, number)
-                clear = prune(warehouse, 1) if number % 2 else vacuum(warehouse, 1, MemoSettings(keep_nights=1))
+                clear = vacuum(warehouse, 1, MemoSettings(keep_nights=1))
                 leased += len(clear.leased)
         finally:
             (root.parent / _STOP).touch()
@@ -139,7 +139,7 @@ def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
         for output in outputs:
             output.seek(0)
             answers += output
-    errors, last = [said[-1000:] for said, code in ended if code], prune(warehouse, 1)
+    errors, last = [said[-1000:] for said, code in ended if code], vacuum(warehouse, 1, MemoSettings(keep_nights=1))
     if errors or last.leased:
         raise RuntimeError(f"{len(errors)} readers failed; leased: {last.leased}\n" + "\n".join(errors))
     return {

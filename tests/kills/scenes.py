@@ -121,7 +121,6 @@ class Scenes:
             "crawl": self._crawl,
             **{f"stage {name}": partial(self._stage, name) for name in stage_names()},
             "answer": self._answer,
-            "prune": partial(self._tidying, "prune", "snapshots", "prune"),
             "vacuum": partial(self._tidying, "vacuum", "vacuum", "--set", "memo.keep_nights=1"),
             "rebuild": partial(self._build, "rebuild"),
             "build": partial(self._build, "build"),

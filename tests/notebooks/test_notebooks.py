@@ -43,7 +43,7 @@ def kernel(mini_web: Path) -> Iterator[KernelManager]:
     ("name", "tables", "pictures"),
     [
         pytest.param("1_quickstart", 7, 0, marks=pytest.mark.long),
-        pytest.param("2_graph", 8, 1, marks=pytest.mark.long),
+        pytest.param("2_graph", 8, 0, marks=pytest.mark.long),
         pytest.param("3_comparing_recipes", 5, 1, marks=pytest.mark.long),
         pytest.param("4_timelines", 3, 1, marks=pytest.mark.long),
         pytest.param("5_why_this_answer", 4, 0, marks=pytest.mark.long),

@@ -157,7 +157,6 @@ def test_what_writes_says_that_it_cannot(built: Path, pages: Path, tmp_path: Pat
             "ingest": (pages, "--engine", "local"),
             "crawl": crawl,
             "snapshots rollback": (),
-            "snapshots prune": (),
             "vacuum": (),
         }.items():
             done = quern_here(*command.split(), *words, "-w", warehouse)

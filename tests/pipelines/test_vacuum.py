@@ -17,13 +17,12 @@ from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, 
 from quern.indexes.night_state import NightStates
 from quern.indexes.search_files import SearchFiles
 from quern.indexes.storage import Space
-from quern.pipelines.vacuum import prune, vacuum
+from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings
 from tests.conftest import Quern
 from tests.indexes.test_catalog import publish, targets
 
 NIGHTS = ("20240101T000000000", "20240102T000000000", "20240103T000000000")
-PRUNED = ["audits", "logs", "served", "snapshots", "stages"]
 ONE_NIGHT = MemoSettings(keep_nights=1)
 
 
@@ -98,13 +97,6 @@ def test_what_searches_made_of_a_table_goes_with_the_last_snapshot_that_has_it(w
     touch(files.folder / f".tmp-chunks-{digests[-1][:32]}-index" / "unsorted")
     assert vacuum(warehouse, 1, ONE_NIGHT).freed["search"].files == 2 * len(set(digests)) - 1
     assert [path.name for path in files.folder.iterdir() if path.is_dir()] == [f"nodes-{digests[-1][:32]}-index"]
-
-
-def test_pruning_leaves_the_memo_and_temporary_files_alone(warehouse: Warehouse) -> None:
-    told = prune(warehouse, 2, dry_run=True)
-    assert (told.snapshots, sorted(told.freed)) == ([NIGHTS[0]], [*PRUNED, "temporary"])
-    assert prune(warehouse, 2) == told
-    assert (warehouse.root / ".tmp-pointer.json").exists()
 
 
 def test_answers_that_were_not_asked_for_since_the_kept_nights_go(warehouse: Warehouse) -> None:

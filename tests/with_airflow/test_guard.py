@@ -85,14 +85,6 @@ def test_what_a_command_leaves_behind_is_ended_too_and_its_exit_code_told() -> N
     assert not [p for p in psutil.process_iter(["ppid"]) if p.info["ppid"] == task.pid]
 
 
-def test_a_command_that_is_asked_to_stop_is_waited_for() -> None:
-    task = started("polite")
-    guard = psutil.Process(task.pid).children()[0]
-    guard.terminate()
-    assert task.stdout
-    assert task.stdout.read() == "130\n"
-
-
 def test_a_command_that_cannot_be_run_is_told(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", TASK, "1", str(tmp_path / "none")],

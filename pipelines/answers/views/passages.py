@@ -62,10 +62,6 @@ class Source:
         return web_address(self.of.url)
 
 
-# Characters shown before and after a quote of a text that stands whole elsewhere.
-_CONTEXT = 100
-
-
 @dataclass(frozen=True)
 class Span:
     """Characters of a passage that a citation quotes."""
@@ -77,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Passage:
-    """A hit as the page shows it: the cited spans are marked, and its tables are tables."""
+    """A hit as the page shows it: the cited spans are marked."""
 
     hit: Hit
     id: str
@@ -91,33 +87,7 @@ class Passage:
     @property
     def text(self) -> Markup:
         """All of its text."""
-        return marked(self.hit.text, self.spans)
-
-    @property
-    def excerpt(self) -> Markup:
-        """What is quoted, in its lines, of a text that can be read whole elsewhere in the page."""
-        text = self.hit.text
-        pieces: list[tuple[int, int]] = []
-        for span in sorted(self.spans, key=lambda s: s.start):
-            # From the start of a word to the end of one, within the lines of the span.
-            near, far = max(span.start - _CONTEXT, 0), min(span.end + _CONTEXT, len(text))
-            before, after = text.find(" ", near, near + 30), text.rfind(" ", max(far - 30, 0), far)
-            start = max(text.rfind("\n", 0, span.start) + 1, before + 1 if near and before >= 0 else near)
-            end = min(_line_end(text, span.end), after if far < len(text) and after >= 0 else far)
-            if pieces and start <= pieces[-1][1] + 1:
-                pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
-            else:
-                pieces.append((start, end))
-        parts = []
-        for start, end in pieces:
-            cut = "" if start == 0 or text[start - 1] == "\n" else "… ", "" if end == _line_end(text, end) else " …"
-            parts.append(Markup("{}{}{}").format(cut[0], marked(text, self.spans, start, end), cut[1]))
-        return Markup("\n").join(parts)
-
-
-def _line_end(text: str, at: int) -> int:
-    found = text.find("\n", max(at - 1, 0))
-    return len(text) if found < 0 else max(found, at)
+        return _marked(printable(self.hit.text), self.spans)
 
 
 def _holds(hit: Hit, citation: Citation) -> bool:
@@ -144,17 +114,17 @@ def sources_of(quotes: Iterable[Quote]) -> list[Source]:
     return list(map(Source, by_document.values()))
 
 
-def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """`shown[start:end]` with marks. Spans may overlap: then the later one is cut in two where the earlier ends."""
-    inside = sorted((s for s in spans if s.start < end and s.end > start), key=lambda s: (s.start, -s.end))
-    places = sorted({start, end}.union(*((max(s.start, start), min(s.end, end)) for s in inside)))
+def _marked(shown: str, spans: Sequence[Span]) -> Markup:
+    """The text with marks. Spans may overlap: then the later one is cut in two where the earlier ends."""
+    ordered = sorted(spans, key=lambda s: (s.start, -s.end))
+    places = sorted({0, len(shown)}.union(*((s.start, s.end) for s in ordered)))
     parts: list[Markup] = []
     stack: list[Span] = []
     for place, following in pairwise(places):
         ended = next((i for i, s in enumerate(stack) if s.end <= place), len(stack))
         parts.append(Markup("</mark>") * (len(stack) - ended))
         again = [s for s in stack[ended:] if s.end > place]
-        stack[ended:] = again + [s for s in inside if max(s.start, start) == place]
+        stack[ended:] = again + [s for s in ordered if s.start == place]
         for span in stack[ended:]:
             # Only the first mark of a span has the id that links lead to.
             own = Markup(" id={} data-number={}").format(span.quote.mark, span.quote.citation.number)
@@ -165,44 +135,6 @@ def _marked(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
         parts.append(Markup(text))  # noqa: S704 - escaped before.
     parts.append(Markup("</mark>") * len(stack))
     return Markup("").join(parts)
-
-
-# A row of a table as `clean` writes it: its cells are joined by bars between spaces.
-_CELLS = re.compile(r" \| ")
-_LINE = re.compile(r"([^\n]+)\n?")
-_TABLE = re.compile(r"(?:^[^\n]* \| [^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
-
-
-def marked(text: str, spans: Sequence[Span], start: int = 0, end: int | None = None) -> Markup:
-    """`text` with marks around `spans`; two or more lines of cells are a table, whose bars are there but not seen."""
-    shown, at, end = printable(text), start, len(text) if end is None else end
-    parts: list[Markup] = []
-    for table in _TABLE.finditer(shown, start, end):
-        parts += [_prose(shown, spans, at, table.start()), _table(shown, spans, *table.span())]
-        at = table.end()
-    return Markup("").join([*parts, _prose(shown, spans, at, end)])
-
-
-def _prose(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """Lines of text, each of which begins with what the style makes the distance of paragraphs of."""
-    return _marked(shown, spans, start, end).replace("\n", Markup("\n<i></i>"))
-
-
-def _table(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
-    """Lines of cells as rows; a first row without digits, of three cells or more, holds the heads of the columns."""
-    rows: list[Markup] = []
-    for line in _LINE.finditer(shown, start, end):
-        bars = [bar.span() for bar in _CELLS.finditer(shown, *line.span(1))]
-        tag = "td" if rows or len(bars) < 2 or any(map(str.isdigit, line[1])) else "th"
-        starts, ends = [line.start(), *(after for _, after in bars)], [*(bar for bar, _ in bars), line.end(1)]
-        cells = []
-        for at, cell_end, following in zip(starts, ends, [*starts[1:], line.end()], strict=True):
-            # What stands between a cell and the next is kept unseen: the style shows no `s`.
-            between = Markup("<s>{}</s>").format(_marked(shown, spans, cell_end, following))
-            cell = _marked(shown, spans, at, cell_end) + (between if following > cell_end else "")
-            cells.append(Markup("<{0}>{1}</{0}>").format(tag, cell))
-        rows.append(Markup("<tr>{}</tr>").format(Markup("").join(cells)))
-    return Markup("<table>{}</table>").format(Markup("").join(rows))
 
 
 def passages_of(answer: Answer, quotes: Sequence[Quote], prefix: str) -> list[Passage]:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
-
 from quern.schemas.answers import Hit, PathNode
 from quern.schemas.words.lines import one_line
 
@@ -49,9 +47,8 @@ def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = 12) ->
     return Shown(shown, [node for node in hidden if node.query_id not in shown])
 
 
-# The heads that `jobs.queries.rules` gives a question so that it says of itself what it is about.
+# The head that `jobs.queries.rules` gives a question so that it says of itself what it is about.
 _ABOUT = re.compile(r"About .{1,200}?: (?=[^\W\d_])|关于.{1,80}?，(?:文中怎样说)?")
-_SAID = re.compile(r"What is (?:said about|there to know about) ")
 
 
 def label_of(text: str, titles: Collection[str]) -> str:
@@ -62,66 +59,9 @@ def label_of(text: str, titles: Collection[str]) -> str:
         titles: Titles of documents that may head it, known because a title may hold the mark that ends a head.
     """
     text = one_line(text)
-    said = _SAID.match(text)
-    for title in sorted(map(one_line, filter(None, titles)), key=len, reverse=True):
-        for head in (f"About {title}: ", f"关于{title}，"):
-            if text.startswith(head):
-                return _sentence(text[len(head) :])
-        if said and text.startswith((f"{title} and ", f"{title}: ", f"{title}? "), said.end()):
-            return _sentence(re.sub(r"^(?: and |: |\? )", "", text[said.end() + len(title) :]))
-    found = _ABOUT.match(text)
-    return _sentence(text[found.end() :] if found else text)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-# Widths of DejaVu Sans in hundredths of its size, bold: no wider font is the default of a system that we know of, so
-# that a text that fits by this table fits anywhere. Wide characters of East Asia are as wide as they are high.
-_WIDTHS = {
-    char: width
-    for width, chars in {
-        30: "'",
-        35: " /IJ\\ijl|",
-        40: ",-.:;",
-        45: "!()[]f",
-        50: '"*_`rt',
-        60: "?csz",
-        65: "Lakvxy",
-        70: "$0123456789EFSTYbdeghnopqu{}",
-        75: "ABCKPRVXZ",
-        80: "GU",
-        85: "#&+<=>DHNOQ^~",
-        90: "w",
-        110: "%@MWm…",
-    }.items()
-    for char in chars
-}
-
-
-def width_of(text: str, size: float) -> float:
-    """How wide `text` is at most, in the unit of `size`, the height of the font."""
-    return sum(_WIDTHS.get(char) or (75 if cell_len(char) < 2 else 105) for char in text) * size / 100
-
-
-def wrapped(text: str, width: float, lines: int, size: float) -> list[str]:
-    """At most `lines` lines of `width`; the last ends in … where something was cut."""
-    out = [""]
-    for word in one_line(text).split(" "):
-        joined = f"{out[-1]} {word}" if out[-1] else word
-        if width_of(joined, size) <= width:
-            out[-1] = joined
-            continue
-        parts = [""]  # A word that is wider than a line is broken; a part has one character at least.
-        for char in word:
-            if parts[-1] and width_of(parts[-1] + char, size) > width:
-                parts.append("")
-            parts[-1] += char
-        out = [*out, *parts] if out[-1] else parts
-        if len(out) > lines:
-            last = out[lines - 1]
-            while last and width_of(last + "…", size) > width:
-                last = last[:-1].rstrip()
-            return [*out[: lines - 1], last + "…"]
-    return out
+    heads = [head for title in filter(None, map(one_line, titles)) for head in (f"About {title}: ", f"关于{title}，")]
+    head = max(filter(text.startswith, heads), key=len, default="")
+    if not head and (found := _ABOUT.match(text)):
+        head = found[0]
+    label = text.removeprefix(head)
+    return label[:1].upper() + label[1:]

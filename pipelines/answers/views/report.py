@@ -1,8 +1,6 @@
 """A batch of answers as one HTML page that needs nothing beside itself: no network, no second file.
 
 Without its script it is read all the same; with it, questions are filtered and graphs drawn, one when it is opened.
-A text that stands in the page already is not written again: its other places lead to the first, and show it when they
-are opened.
 
 All that comes from the corpus is hostile: it is escaped, its control characters are replaced one for one, its
 directions are isolated, its addresses become links only where they are http(s), and the page's policy lets only
@@ -27,7 +25,6 @@ from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
 from quern.pipelines.answers.views.passages import (
-    Passage,
     Pictures,
     images_of,
     parts_of,
@@ -37,7 +34,7 @@ from quern.pipelines.answers.views.passages import (
     statements_of,
 )
 from quern.pipelines.answers.views.picture import counted, picture_of
-from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, search_of, status_of
+from quern.pipelines.answers.views.words import reason_of, status_of
 from quern.schemas.answers import Answer
 from quern.schemas.words.lines import one_line, printable, shortened
 
@@ -47,13 +44,12 @@ _HEADING = 240
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the table of contents; `agreement` is the code of how the answer stands beside the gold answer."""
+    """A line of the table of contents."""
 
     id: str
     question: str
     found: bool
     status: str
-    agreement: str | None
 
 
 def page_environment() -> Environment:
@@ -90,19 +86,8 @@ def inlined(environment: Environment, styles: Sequence[str], script: str | None 
     return values
 
 
-def _section(number: int, answer: Answer, places: dict[bytes, str], pictures: Pictures | None) -> dict[str, object]:
-    """What the section of an answer is made from; `places` has where in the page each text stands, by its digest."""
-
-    def first_place(passage: Passage) -> str | None:
-        """The id of the passage that has the text of this one, if it need not be written again."""
-        text = passage.hit.text
-        # A shorter passage is written again where it is found again: a link would not be shorter.
-        if len(text) < 200:
-            return None
-        digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=12).digest()
-        place = places.setdefault(digest, passage.id)
-        return None if place == passage.id else place
-
+def _section(number: int, answer: Answer, pictures: Pictures | None) -> dict[str, object]:
+    """What the section of an answer is made from."""
     prefix = f"q{number}"
     quotes = quotes_of(answer, prefix)
     passages = passages_of(answer, quotes, prefix)
@@ -116,20 +101,17 @@ def _section(number: int, answer: Answer, places: dict[bytes, str], pictures: Pi
         "folded": len(one_line(answer.question)) > _HEADING,
         "status": status_of(answer),
         "reason": reason_of(answer),
-        "kind": kind_of(answer),
-        "search": search_of(answer),
-        "agreement": agreement_of(answer),
         # Characters of a short answer that is written large.
         "short_answer": 120,
         "statements": statements_of(answer, quotes),
         "parts": parts_of(answer, quotes),
         "sources": sources_of(quotes),
         "images": images_of(answer, pictures),
-        "passages": [(p, first_place(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
+        "passages": [(p, _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
         "sure": _tenths(answer.probability),
         "events": _events(answer),
         "aligned": _alignment(answer, heading),
-        "picture": picture_of(answer, passages) if passages else None,
+        "picture": picture_of(answer) if passages else None,
     }
 
 
@@ -195,10 +177,6 @@ def _totals(contents: Sequence[Entry]) -> list[_Total]:
     totals.append(_Total("Answered", f"{by_status.pop('Answered', 0):,}", "yes"))
     totals.append(_Total("Not in the corpus", f"{by_status.pop('Not in the corpus', 0):,}", "no"))
     totals += [_Total(status, f"{number:,}", "no") for status, number in sorted(by_status.items())]
-    with_gold = [entry.agreement for entry in contents if entry.agreement]
-    if with_gold:
-        held = sum(code in ("yes", "part") for code in with_gold)
-        totals.append(_Total("Have the expected words", f"{held:,} of {len(with_gold):,}"))
     return totals
 
 
@@ -211,15 +189,10 @@ def write_report(
     files: Sequence[str] = (),
     pictures: Pictures | None = None,
 ) -> None:
-    """Write the report of `answers` to `path`, whole or not at all; answers are taken and let go one by one.
+    """Write the report of `answers` to `path` (`.html`), whole or not at all; answers are taken and let go one by one.
 
-    Args:
-        answers: In the order of the report.
-        path: File to write; `.html`.
-        title: Heading of the page.
-        snapshot: What the answers were made from: label → value, in the order of the page.
-        files: Names of files beside the page that hold the same answers; the page has links to them.
-        pictures: Images that were fetched, to be shown; without them the page names images with a link.
+    `snapshot` says what they were made from, label → value. `files` beside the page hold the same answers: it has links
+    to them. Images are shown where `pictures` has them, else named with a link.
     """
     environment = page_environment()
     section = environment.get_template("answer.html.j2")
@@ -228,13 +201,10 @@ def write_report(
     def write(beside: Path) -> None:
         """Write the sections beside the page, then the page around them: its head counts what they hold."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", newline="", dir=beside.parent) as body:
-            places: dict[bytes, str] = {}
             for number, answer in enumerate(answers, 1):
-                body.write(section.render(_section(number, answer, places, pictures)))
-                agreement = agreement_of(answer)
-                code = agreement.code if agreement else None if answer.expected is None else "open"
+                body.write(section.render(_section(number, answer, pictures)))
                 question = shortened(printable(answer.question), 120)
-                contents.append(Entry(f"q{number}", question, answer.found, status_of(answer), code))
+                contents.append(Entry(f"q{number}", question, answer.found, status_of(answer)))
             body.seek(0)
             page = environment.get_template("report.html.j2").generate(
                 title=title,

@@ -23,8 +23,8 @@ from quern.pipelines.answers.views.passages import (
     statements_of,
 )
 from quern.pipelines.answers.views.path import label_of, strongest
-from quern.pipelines.answers.views.words import reason_of, search_of
-from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
+from quern.pipelines.answers.views.words import reason_of
+from quern.schemas.answers import Answer, Hit, PathNode, cited
 from quern.schemas.words.lines import one_line, shortened
 
 PREVIEW = 200
@@ -79,8 +79,6 @@ def _answer(answer: Answer, statements: Sequence[Statement]) -> Iterable[Rendera
         yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
     if answer.as_of:
         yield Text.assemble(("As of: ", "dim"), f"{answer.as_of.isoformat()}; what was published later is left out")
-    if search := search_of(answer):
-        yield Text.assemble(("Search: ", "dim"), search)
     yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 
@@ -94,21 +92,6 @@ def _chunk(hit: Hit) -> tuple[str, Text]:
     if hit.title:
         text.append("  " + one_line(hit.title), "bold")
     return f"{hit.rank}", text.append("\n" + shortened(hit.text, PREVIEW))
-
-
-def _aligned(answer: Answer, hit: AlignedHit) -> tuple[str, Text]:
-    """How many parts of the question a chunk matches, and which of its words match each."""
-    count = len(answer.parts)
-    text = Text(f"{len(hit.segments)} of {count} {'part' if count == 1 else 'parts'} of the question")
-    segments = {segment.part: segment for segment in hit.segments}
-    for part in answer.parts:
-        text.append("\n").append(one_line(part.text)).append(" → ", "dim")
-        if (segment := segments.get(part.number)) is None:
-            text.append("not here", "yellow")
-        else:
-            words = one_line(segment.quote)
-            text.append(f"“{words}”" if words else "the title").append(f" ({segment.how})", "dim")
-    return f"{hit.rank}", text
 
 
 def _numbered(
@@ -155,7 +138,7 @@ def _tree(answer: Answer) -> Tree:
     return tree
 
 
-def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
+def _blocks(answer: Answer) -> Iterable[RenderableType]:
     quotes = quotes_of(answer, "")
     yield from (Text(one_line(answer.question), "bold"), "")
     yield from _answer(answer, statements_of(answer, quotes))
@@ -175,17 +158,13 @@ def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
     if answer.hits:
         name = "Chunks" if answer.found else "Nearest chunks, too weak to answer from"
         yield from _numbered(f"{name} ({one_line(answer.recipe)})", map(_chunk, answer.hits))
-        if align and answer.parts:
-            aligned = (_aligned(answer, hit) for hit in answer.alignments)
-            yield from _numbered("Words of the question in the chunks", aligned)
         yield from ("", Text("Path", "bold underline"), _tree(answer))
 
 
-def render_text(answer: Answer, *, width: int, color: bool, align: bool = False) -> str:
+def render_text(answer: Answer, *, width: int, color: bool) -> str:
     """The answer, its sources, its chunks and its path, wrapped to `width` columns, with a line feed at the end.
 
-    With `align` also which words of the question which words of the chunks match. What comes from the corpus cannot
-    drive the terminal: its control characters are taken out.
+    What comes from the corpus cannot drive the terminal: its control characters are taken out.
     """
     out = io.StringIO()
     console = Console(
@@ -200,6 +179,6 @@ def render_text(answer: Answer, *, width: int, color: bool, align: bool = False)
         markup=False,
         emoji=False,
     )
-    for block in _blocks(answer, align):
+    for block in _blocks(answer):
         console.print(block)
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())

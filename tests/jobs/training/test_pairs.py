@@ -1,4 +1,4 @@
-"""Training pairs: FlagEmbedding's format both ways, one label a pair, and leaks told by content."""
+"""Training pairs: FlagEmbedding's format, one label a pair, and leaks told by content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs, write_pairs
+from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.train import training_pairs, warehouse_pairs, write_table
 
@@ -19,13 +19,6 @@ def write(path: Path, *lines: object) -> Path:
 
 
 LABELLED = {"query": "What does it cost?", "pos": ["It costs 4 crowns."], "neg": ["The ferry is red.", "It rains."]}
-
-
-def test_pairs_are_written_as_they_were_read(tmp_path: Path) -> None:
-    more = {"query": "Who steers?", "pos": ["Ada steers.", "Ada is the pilot."], "neg": []}
-    pairs = read_pairs(write(tmp_path / "a.jsonl", LABELLED, more))
-    write_pairs(pairs, tmp_path / "b.jsonl")
-    assert [json.loads(line) for line in (tmp_path / "b.jsonl").read_text("utf-8").splitlines()] == [LABELLED, more]
 
 
 def test_a_question_and_a_text_have_one_label_whatever_their_case_and_punctuation(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quern.jobs.reasoning.answering.draft import Draft, Statement
-from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
-from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.pipelines.answers.compose import Citations, sentences_of
 from quern.schemas.answers import Hit
 
 TEXT = "High water is at nine.\nBring boots. High water is at nine."
@@ -32,10 +32,3 @@ def test_a_source_that_several_sentences_rest_on_is_one_citation() -> None:
     cited = citations()
     assert [(s.text, s.citations) for s in sentences_of(draft, cited)] == [("Nine.", [1]), ("At nine.", [1, 2])]
     assert len(cited.all()) == 2
-
-
-def test_sub_questions_name_their_parents_and_what_they_rest_on() -> None:
-    before = [AskedBefore("Where?", "the quay", [2]), AskedBefore("When at the quay?", "")]
-    first, second = sub_answers(before, [[], [1]], citations())
-    assert (first.number, first.parents, first.answer, first.citations) == (1, [], "the quay", [1])
-    assert (second.number, second.parents, second.answer, second.citations) == (2, [1], None, [])

@@ -166,24 +166,3 @@ def test_what_follows_by_other_settings_is_not_what_is_remembered(tmp_path: Path
     assert anew != before
     assert concluded(tmp_path, settings, drafts) == anew
     assert concluded(tmp_path, Settings(), drafts) == before
-
-
-def test_whatever_single_thing_changed_the_draft_that_is_remembered_is_one_made_anew(tmp_path: Path) -> None:
-    task, luck = answer_task(Settings().answer), random.Random(3)
-    for question in (*QUESTIONS, "What happened on Tarn Hill?", "What is the course of events of the windmill?"):
-        base = AnswerInput(question, EVIDENCE, BEFORE)
-        inputs = [base, *changed(base, luck)]
-        for batch in ([base], inputs):
-            with Reasoner(memo=tmp_path) as reasoner:
-                kept = [done.output for done in reasoner.run(task, batch)]
-            for given, draft in zip(batch, kept, strict=True):
-                assert draft == task.rule(given), given
-
-
-def test_one_reasoner_keeps_what_follows_by_several_settings_apart(tmp_path: Path) -> None:
-    drafts, strict = asked(Settings()), load_settings(overrides=["answer.risk=0.0001"])
-    concluded(tmp_path, Settings(), drafts)
-    with Reasoner(memo=tmp_path) as reasoner:
-        usual, careful = (Concluder(reasoner, settings).of_wholes(drafts) for settings in (Settings(), strict))
-    assert any(one.reason is None for one in usual)
-    assert all(one.reason is not None for one in careful)

@@ -3,15 +3,6 @@
 import subprocess
 import sys
 
-from quern.pipelines.retrieve.searcher import reader_of
-from quern.schemas.settings import AnswerSettings
-
-
-def test_the_reader_is_there_unless_the_settings_want_no_window() -> None:
-    assert reader_of(AnswerSettings()) is reader_of(AnswerSettings(windows=3))
-    assert reader_of(AnswerSettings()) is not None
-    assert reader_of(AnswerSettings(windows=0)) is None
-
 
 def test_without_the_model_shared_words_choose_and_that_is_said_once() -> None:
     asked = (

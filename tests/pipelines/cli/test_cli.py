@@ -9,18 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from quern.indexes.catalog import Warehouse
-from quern.pipelines.cli import sources
-from quern.pipelines.cli.common import examples
 from quern.schemas.settings.reading import setting_names
-from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
 
 COMMANDS = (
     "build, plan, stage, estimate, ingest, remove, crawl, ask, answer, answers diff, evaluate, convert, export, "
     "recipes, sweep, judge, timeline, train reader, train decomposer, train aligner, "
     "train reranker, sources, graph, show, settings, audit, verify, rejects, "
-    "report, snapshots list, snapshots show, snapshots rollback, snapshots prune, diff, steps, vacuum"
+    "report, snapshots list, snapshots show, snapshots rollback, diff, steps, vacuum"
 ).split(", ")
 
 
@@ -53,36 +49,23 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
     ("arguments", "message"),
     [
         (["build", "absent", "-w", "{tmp}/wh"], "absent does not exist"),
-        (["crawl", "absent", "-w", "{tmp}/wh"], "crawl.contact must be"),
         (["crawl", "absent", "-w", "{tmp}/wh", "--set", "crawl.contact=a@b.example"], "absent cannot be read"),
-        (["build", "{tmp}/nothing", "-w", "{tmp}/wh"], "holds no files"),
         (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "grph.k=2"], "did you mean graph"),
-        (["build", "{corpus}", "-w", "{tmp}/wh", "--settings", "absent.yaml"], "absent.yaml cannot be read"),
         (["build", "{corpus}", "-w", "{tmp}/wh", "--engine", "dask"], "engine.engine is 'dask'"),
         (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "embed.model=no-such-model"], "no-such-model"),
         (["ask", "-w", "{tmp}/none", "What?"], "is no warehouse; `quern build PAGES"),
         (["ask", "-w", "{tmp}/bare.jsonl", "What?"], "bare.jsonl is a file; --warehouse names the directory"),
         (["ask", "-w", "{web}", " "], "the question is blank"),
         (["ask", "-w", "{web}", "?!?!"], "the question cannot be answered: no letter and no digit"),
-        (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: bm25"),
         (["ask", "-w", "{web}", "What?", "--snapshot", "19990101"], "there is no snapshot 19990101"),
         (["ask", "-w", "{web}", "What?", "--as-of", "30.06.2024"], "a day is written like 2024-06-30"),
         (["answer", "{tmp}/none.jsonl", "-w", "{web}", "--out", "{tmp}/o"], "none.jsonl cannot be read"),
         (["sources", "-w", "{web}"], "name one of: a question"),
         (["sources", "-w", "{web}", "--unanswered", "{tmp}/none"], "--out seeds.txt"),
-        (["sources", "-w", "{web}", "--unanswered", "{tmp}/none", "--out", "{tmp}/s"], "none cannot be read"),
-        (["sources", "-w", "{web}", "--unanswered", "{tmp}/bare.jsonl", "--out", "{tmp}/s"], "bare.jsonl:1: sentences"),
         (["evaluate", "{tmp}/bare.jsonl", "-w", "{web}"], "no question has evidence_doc_ids or evidence_urls"),
-        (["evaluate", "{tmp}/other.csv", "-w", "{web}"], "has no column"),
-        (["sources", "-w", "{web}", "--questions", "{tmp}/other.csv"], "has no column"),
-        (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
-        (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
         (["sweep", "paper", "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
         (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
-        (["show", "leaf", "x", "-w", "{web}"], "there is no kind of row 'leaf'; there are: page, document"),
-        (["snapshots", "show", "x", "-w", "{web}"], "there is no snapshot x"),
         (["snapshots", "rollback", "-w", "{web}"], "no snapshot before the published one"),
-        (["snapshots", "list", "-w", "{tmp}/none"], "is no warehouse"),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_exit_code_2(
@@ -92,10 +75,7 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
         "tmp": tmp_path,
         "web": mini_web,
         "corpus": CORPUS / "pages",
-        "questions": CORPUS / "questions.jsonl",
     }
-    (tmp_path / "nothing").mkdir()
-    (tmp_path / "other.csv").write_text("Nr,Frage\n1,Who?\n")
     (tmp_path / "bare.jsonl").write_text('{"query_id": "q", "question": "Who?"}')
     done = quern_here(*(a.format(**places) for a in arguments))
     assert done.returncode == 2
@@ -104,32 +84,14 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
     assert done.stdout == ""
 
 
-def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
-    known, unknown = (
-        {"question": "Which dredger did the Lady Orrin strike?"},
-        {"question": "Who invented the zip of Zwyx?"},
-    )
-    said = []
-    for number, asked in enumerate(([known], [unknown], [known, unknown])):
-        (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, asked)))
-        out = quern_here("answer", tmp_path / "q.jsonl", "-w", mini_web, "--out", tmp_path / f"{number}").stdout
-        said.append(out.splitlines()[0])
-    some = "answered 1 of 2 questions; no answer was found to the others"
-    assert said == ["answered 1 of 1 questions", "answered 0 of 1 questions", some]
-
-
 @pytest.mark.parametrize(
     ("arguments", "meant"),
     [
         (["asq", "What?"], "Did you mean 'ask'?"),
         (["ask", "-w", "{web}", "What?", "--recipe", "hybird"], "did you mean hybrid?"),
         (["ask", "-w", "{web}", "What?", "--where", "cite=x.example"], "did you mean site?"),
-        (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
-        (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
-        (["diff", "-w", "{web}", "current", "current", "--table", "egdes"], "did you mean edges?"),
         (["stage", "clen", "-w", "{web}", "--build", "20991122T0600"], "did you mean clean?"),
-        (["audit", "-w", "{web}", "--engine", "arow"], "did you mean arrow?"),
-        (["build", "{corpus}", "-w", "{web}", "--engine", "sprak"], "did you mean spark?"),
+        (["audit", "-w", "{web}", "--set", "audit.engine=arow"], "did you mean arrow?"),
         (["ask", "-w", "{web}", "What?", "--set", "retrieve.sources=[grahp]"], "did you mean graph?"),
     ],
 )
@@ -140,22 +102,6 @@ def test_a_wrong_name_is_answered_with_the_one_that_was_meant(
     assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["build", "{corpus}"], {"parent": None}),
-    ],
-)
-def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(
-    arguments: list[str], told: dict[str, object], tmp_path: Path, quern_here: Quern
-) -> None:
-    words = (a.format(corpus=CORPUS / "pages") for a in arguments)
-    done = quern_here(*words, "-w", tmp_path / "wh", "--dry-run", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout).items() >= told.items()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
     mini_web: Path, tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,79 +110,12 @@ def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
     monkeypatch.setenv("QUERN_SETTINGS", str(tmp_path / "few.yaml"))
     asked = ("ask", "Who repaired the bridge?", "--json")
     assert len(json.loads(quern_here(*asked).stdout)["hits"]) == 2
-    assert len(json.loads(quern_here(*asked, "--top-k", "3").stdout)["hits"]) == 3
+    assert len(json.loads(quern_here(*asked, "--set", "retrieve.top_k=3").stdout)["hits"]) == 3
     assert "is no warehouse" in quern_here(*asked, "-w", tmp_path).stderr
     monkeypatch.setenv("QUERN_WAREHOUSE", str(tmp_path))
     for command in (["estimate"], ["evaluate", CORPUS / "questions.jsonl"]):
         assert "is no warehouse" in quern_here(*command).stderr
     assert "alce.json cannot be read" in quern_here("evaluate", "--answers", "alce.json").stderr
-
-
-def test_an_estimate_needs_no_warehouse(tmp_path: Path, quern_here: Quern) -> None:
-    (tmp_path / "d.csv").write_text("id;body\n1;Ines keeps bees in Tollen.\n")
-    done = quern_here("estimate", tmp_path / "d.csv", "--map", "text=body", "--map", "doc_id=id", "--engine", "local")
-    assert (done.returncode, done.stdout.startswith("1 documents, 1 chunks")) == (0, True), done.stderr
-
-
-def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(quern_here: Quern) -> None:
-    shown = quern_here("sources", "-h").stdout.splitlines()
-    assert shown[shown.index("Examples:") + 1 :] == [
-        f"  {e}" for e in examples(sources.app.registered_commands[0].epilog or "")
-    ]
-    assert quern_here("--version").stdout == f"quern {VERSION}\n"
-
-
-def test_a_shell_completes_commands_and_recipes(quern: Quern) -> None:
-    def completed(words: str) -> list[str]:
-        count = str(len(words.split(" ")) - 1)
-        done = quern(_QUERN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
-        return str(done.stdout).split()
-
-    assert completed("quern eval") == ["evaluate"]
-    assert completed("quern ask --recipe hy") == ["hybrid"]
-
-
-def test_snapshots_show_prints_the_manifest(mini_web: Path, quern_here: Quern) -> None:
-    manifest = json.loads(quern_here("snapshots", "show", "-w", mini_web, "--json").stdout)
-    assert manifest["tables"]["chunks"].keys() >= {"version", "rows", "digest"}
-    assert manifest["settings"]["link"]["k"] == 3
-    listed = json.loads(quern_here("snapshots", "list", "-w", mini_web, "--json").stdout)
-    assert listed["snapshots"][0]["build_id"] == manifest["build_id"]
-    assert "* " + manifest["build_id"] in quern_here("snapshots", "list", "-w", mini_web).stdout
-
-
-def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(
-    mini_web: Path, quern_here: Quern
-) -> None:
-    def show(kind: str, key: str) -> dict[str, dict[str, object]]:
-        done = quern_here("show", kind, key, "-w", mini_web, "--json")
-        assert done.returncode == 0, done.stderr
-        found: dict[str, dict[str, object]] = json.loads(done.stdout)
-        return found
-
-    key = Warehouse.open(mini_web).snapshot().table("nodes").lance.head(1)["query_id"][0].as_py()
-    node = show("node", key)
-    assert [e["rank"] for e in node["to"]["neighbours"]] == [0, 1, 2]  # type: ignore[attr-defined, index]
-    query = show("query", str(node["from"]["query"]))
-    assert query["to"]["node"] == key
-    chunk = show("chunk", str(query["from"]["chunk"]))
-    assert any(q["query_id"] == key for q in chunk["to"]["queries"])  # type: ignore[attr-defined]
-    document = show("document", str(chunk["from"]["document"]))
-    assert query["from"]["chunk"] in document["to"]["chunks"]  # type: ignore[operator]
-    page = show("page", str(document["from"]["page"]))
-    assert page["to"]["documents"] == [chunk["from"]["document"]]
-    assert "<" in str(page["row"]["body"])
-    assert "row:" in quern_here("show", "node", key, "-w", mini_web).stdout
-
-
-def test_without_java_spark_is_refused_with_the_command_that_installs_it(
-    tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.setenv("JAVA_HOME", "")
-    done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh", "--engine", "spark")
-    assert done.returncode == 2
-    assert "apt-get install openjdk-17-jre-headless" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

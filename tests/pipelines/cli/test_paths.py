@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -14,7 +13,7 @@ from typer.main import get_command
 
 from quern.pipelines.api import asking as api
 from quern.pipelines.cli.main import app
-from quern.schemas.addresses import AddressError, local_path
+from quern.schemas.addresses import AddressError
 from tests.conftest import Quern
 
 
@@ -64,20 +63,6 @@ def test_every_path_of_every_command_refuses_a_scheme_that_it_cannot_serve(
         r"quern: [-A-Za-z.]+: hdfs://x/y is not served here: .* read pages from s3://.*\n", refused.stderr
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_sentence_names_the_commands_that_read_from_s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUERN_STORES", str(tmp_path))
-
-    def serves(parser: Callable[[str], Any]) -> bool:
-        with suppress(AddressError):
-            return parser("s3://bucket/x") == "s3://bucket/x"
-        return False
-
-    with pytest.raises(AddressError) as refused:
-        local_path("s3://bucket/x")
-    told = re.findall(r"`(?:quern )?(\w+)`", str(refused.value).partition(" read pages")[0])
-    assert told == sorted(names[0] for names, c in COMMANDS.items() if any(serves(parser) for _, parser in paths(c)))
 
 
 @pytest.mark.parametrize("warehouse", ["s3://bucket", "gs://", "hdfs://x/wh", "./s3:/bucket/wh", "s3:/bucket/wh", ""])

@@ -76,7 +76,7 @@ def test_what_was_not_answered_is_crawled_and_answered(site: Site, tmp_path: Pat
         return str(done.stdout)
 
     def night(seeds: Path, name: str) -> Path:
-        run("crawl", seeds, "--max-depth", 0, "--settings", settings)
+        run("crawl", seeds, "--set", "crawl.max_depth=0", "--settings", settings)
         run("build", "--settings", settings)
         run("answer", questions, "--out", tmp_path / name)
         return tmp_path / name

@@ -16,11 +16,9 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.files import write_answers
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.timelines.events import events_of
-from quern.pipelines.timelines.page import timeline_page, write_timeline
+from quern.pipelines.timelines.page import write_timeline
 from quern.pipelines.timelines.view import render_timeline
 from quern.schemas.answers import Answer
-from quern.schemas.settings import Settings
 from tests.benchmarks.timelines import gold_timelines
 from tests.conftest import CORPUS, Quern
 from tests.floors import FLOORS, broken
@@ -151,15 +149,6 @@ def test_an_entity_is_shown_with_its_facts_their_sources_and_dates(built: Path, 
     assert (stopped.returncode, "did you mean Lady Orrin" in stopped.stderr) == (2, True), stopped.stderr
 
 
-def test_chunks_that_were_found_give_their_merged_events_in_order(built: Path) -> None:
-    searcher = Searcher(Warehouse.open(built).snapshot(), Settings())
-    index = events_of(searcher)
-    of_chunks = index.of_chunks(["d4-0", "d2-0", "d1-0", "gone"])
-    events = index.load([event for ids in of_chunks.values() for event in ids])
-    assert [e.timex for e in events] == sorted(e.timex for e in events)
-    assert sum("struck" in e.summary for e in events) == 1
-
-
 def test_as_of_a_day_a_timeline_has_only_what_was_published_until_then(built: Path, quern_here: Quern) -> None:
     first = quern.timeline(None, built, entity="Lady Orrin", as_of=date(2024, 3, 4))
     assert [{s.doc_id for s in e.sources} for e in first.events] == [{"d1"}]
@@ -210,7 +199,7 @@ def hostile(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     events = [first.model_copy(update={"title": HOSTILE}), second.model_copy(update=month), *others]
     wrong = first.model_copy(update={"summary": "The ferry sank."})
     timeline = found.model_copy(update={"topic": HOSTILE, "events": [*events, wrong]})
-    write_timeline(timeline_page(timeline, snapshot), folder / "timeline.html")
+    write_timeline(timeline, snapshot, folder / "timeline.html")
     return folder
 
 

@@ -13,7 +13,7 @@ from quern.schemas.settings import (
     Settings,
     changes_results,
 )
-from quern.schemas.settings.reading import MOVED, SettingsError, describe, load_settings, setting_names
+from quern.schemas.settings.reading import SettingsError, describe, load_settings, setting_names
 
 
 def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
@@ -34,8 +34,6 @@ def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
         ("k=2", "group.name=value"),
         ("filter.scope=page", "filter.scope"),
         ("link.k=[", "not a valid value"),
-        ("graph.k=2", "there is no setting graph.k any more; it is link.k now"),
-        ("link.recall=1", "it is neighbours.recall now"),
     ],
 )
 def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
@@ -69,11 +67,6 @@ def test_a_base_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
     file.write_text("graph: {hops: 3}\n")
     loaded = load_settings(file, ["graph.n=4"], base)
     assert (loaded.link.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
-
-
-def test_settings_that_have_moved_are_where_they_are_said_to_be() -> None:
-    assert set(MOVED.values()) <= set(setting_names())
-    assert not set(MOVED) & set(setting_names())
 
 
 def test_settings_are_listed_by_phase_and_are_of_one_phase() -> None:

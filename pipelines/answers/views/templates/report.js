@@ -144,10 +144,6 @@
     if (same && one.getUTCMonth() === other.getUTCMonth()) return `${MONTHS[other.getUTCMonth()]} ${year}`;
     return `${MONTHS[one.getUTCMonth()]}${same ? "" : ` ${one.getUTCFullYear()}`} – ${MONTHS[other.getUTCMonth()]} ${year}`;
   };
-  const passageOf = (chunk) => {
-    const link = find(".whole a, .same a", chunk);
-    return link ? find(".passage", original(link)) : find(".passage", chunk);
-  };
   const charactersOf = (text, start, length) => Array.from(text).slice(start, start + length).join("");
   const marksOf = (passage, start, length) => {
     all("mark.event", passage).forEach((mark) => { mark.replaceWith(...mark.childNodes); });
@@ -173,9 +169,7 @@
     event.preventDefault();
     event.stopPropagation();
     unfold(`#${chunk.id}`);
-    const shown = passageOf(chunk);
-    unfold(`#${shown.closest("li").id}`);
-    const [mark] = marksOf(shown, start, length);
+    const [mark] = marksOf(find(".passage", chunk), start, length);
     mark.tabIndex = -1;
     mark.focus({ preventScroll: true });
     mark.scrollIntoView({ block: "center" });
@@ -188,7 +182,7 @@
     for (let n = 0; n < numbers.length; n += 6) {
       const [since, days, place, start, length, told] = numbers.slice(n, n + 6);
       const from = before += since, to = from + days;
-      const passage = passageOf(chunks[place]);
+      const passage = find(".passage", chunks[place]);
       if (dayOf(from).getUTCFullYear() !== year) {
         year = dayOf(from).getUTCFullYear();
         const unit = htmlPart("li", { class: "unit" }, outer);
@@ -219,7 +213,7 @@
       .map(([start, length]) => question.slice(start, start + length).join(""));
     all(":scope > ol > li", part).forEach((chunk, n) => {
       const [first, matches] = (hits[n] || ":").split(":");
-      const fields = matches.split(","), passage = passageOf(chunk);
+      const fields = matches.split(","), passage = find(".passage", chunk);
       const words = `${fields.filter(Boolean).length} of ${parts.length} ${parts.length === 1 ? "part" : "parts"} of the question`;
       const list = htmlPart("details", { class: "align" });
       htmlPart("summary", {}, list, words);
@@ -239,31 +233,12 @@
     part.removeAttribute("data-align");
   };
 
-  // ---- A passage whose text stands elsewhere gets a copy of it, without its marks.
-  const original = (link) => document.getElementById(link.getAttribute("href").slice(1));
-  const copied = (link) => {
-    const [passage, address] = [".passage", ".url"].map((selector) => find(selector, original(link)));
-    if (address) find(".facts .id", link.closest("li")).before(address.cloneNode(true), " ");
-    const copy = passage.cloneNode(true);
-    all("mark", copy).forEach((mark) => mark.replaceWith(...mark.childNodes));
-    link.parentElement.replaceWith(copy);
-  };
-  // A table that is wider than its place is scrolled sideways, by keys too. Widths are read when all is laid out.
-  const widths = new ResizeObserver((seen) => seen.map(({ target }) => target)
-    .filter((passage) => passage.scrollWidth > passage.clientWidth)
-    .forEach((passage) => {
-      passage.tabIndex = 0;
-      passage.setAttribute("role", "group");
-      passage.setAttribute("aria-label", "Text that scrolls sideways");
-    }));
   const opened = (part) => {
     if (!part.open) return;
     if (part.matches(".path") && !part.matches(".drawn")) draw(part);
     if (part.matches(".timeline") && !part.matches(".drawn")) tell(part);
     if (part.matches(".evidence")) {
       if (part.dataset.align) align(part);
-      all(".same a", part).forEach(copied);
-      all(".passage:has(table)", part).forEach((passage) => widths.observe(passage));
     }
     if (part.matches(".more")) fill();
   };
@@ -291,11 +266,10 @@
   // ---- Filters. What is filtered by is read from the page when it is first needed.
   const field = (id) => document.getElementById(id);
   const [box, from, to, least, most] = ["filter", "from", "to", "least", "most"].map(field);
-  const choices = ["by-status", "by-gold", "by-type", "by-site"].map(field);
+  const choices = ["by-status", "by-type", "by-site"].map(field);
   let known = null;
   const hosts = (answer) => {
-    const links = find(".sources", answer) ? all(".sources a.url", answer)
-      : all(".evidence a.url", answer).concat(all(".same a", answer).flatMap((link) => all("a.url", original(link))));
+    const links = all(find(".sources", answer) ? ".sources a.url" : ".evidence a.url", answer);
     return [...new Set(links.map((link) => link.hostname.replace(/^www\./, "")))];
   };
   const facts = () => known || (known = answers.map((answer) => {
@@ -303,7 +277,7 @@
     const text = (selector) => { const part = find(selector, answer); return part ? part.textContent : ""; };
     return {
       words: all("h2, header .whole p, .text, .sources .title, .id", answer).map((part) => part.textContent).join(" ").toLocaleLowerCase(),
-      chosen: [[text(".status")], [text(".expected") && (text(".expected em") || "to be judged")], [text(".type")], hosts(answer)],
+      chosen: [[text(".status")], [text(".type")], hosts(answer)],
       days: all("time", said).map((time) => time.dateTime),
       sure: parseFloat(text(".sure").replace(/\D+/, "")),
     };
@@ -349,55 +323,6 @@
     find("input[name=status]").checked = true;
     filter();
     box.focus();
-  });
-
-  // ---- Keys. They are off while something is written, with a modifier, and where a reader has turned them off.
-  const dialog = find("#keys"), keysOn = find("#keys-on");
-  const stored = (value) => {
-    try {
-      if (value !== undefined) localStorage.setItem("quern-keys", value);
-      return localStorage.getItem("quern-keys");
-    } catch { return null; }
-  };
-  keysOn.checked = stored() !== "off";
-  keysOn.addEventListener("change", () => stored(keysOn.checked ? "on" : "off"));
-  find(".help").addEventListener("click", () => dialog.showModal());
-  find(".close").addEventListener("click", () => dialog.close());
-
-  const current = () => {
-    const focused = document.activeElement && document.activeElement.closest("article.answer");
-    if (focused) return focused;
-    const shown = answers.filter((answer) => !answer.hidden);
-    return shown.findLast((answer) => answer.getBoundingClientRect().top < 80);
-  };
-  const step = (by) => {
-    const shown = answers.filter((answer) => !answer.hidden);
-    const at = shown.indexOf(current());
-    const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
-    if (!next) return;
-    next.tabIndex = -1;
-    next.focus({ preventScroll: true });
-    next.scrollIntoView();
-  };
-  const fold = (selector) => {
-    const part = current() && find(selector, current());
-    if (part) part.open = !part.open;
-  };
-  const keys = {
-    j: () => step(1),
-    k: () => step(-1),
-    e: () => fold(".evidence"),
-    g: () => fold(".path"),
-    t: () => fold(".timeline"),
-    "/": () => { find(".filter").hidden || box.focus(); },
-    "?": () => dialog.showModal(),
-  };
-  document.addEventListener("keydown", (event) => {
-    const writing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
-    if (!keysOn.checked || writing || dialog.open || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!Object.hasOwn(keys, event.key)) return;
-    event.preventDefault();
-    keys[event.key]();
   });
 
   const button = find("button.unfold");

@@ -88,7 +88,7 @@ def test_a_late_escape_is_a_reject_that_names_the_option(tmp_path: Path) -> None
     rows_before = "".join(f'{n},"plain"\n' for n in range(10_000))
     path = put(tmp_path / "d.csv", f'doc_id,text\n{rows_before}x,"he said \\"no\\" twice"\n'.encode())
     _, (reject,) = read(path)
-    assert "--csv-escape" in reject.detail
+    assert "ingest.csv_escape" in reject.detail
     rows, rejects = read(path, csv_escape="\\")
     assert (texts(rows)["x"], rejects) == ('he said "no" twice', [])
 

@@ -275,19 +275,4 @@ LONG = Answer(
     type="single",
     expected="No",
 )
-ZH = hit(1, "zh-0", 0, "电动渡轮今年七月一日投入运营。", "渡轮", "https://kb.example/zh", 1, datetime(2024, 6, 2))
-CHINESE = Answer(
-    query_id="渡轮",
-    question="电动渡轮什么时候投入运营？",
-    kind="when",
-    sentences=[Sentence(text="今年七月一日", citations=[1])],
-    probability=0.9,
-    by="rules",
-    recipe="bridge",
-    citations=[citation(1, ZH.model_copy(update={"published_at": None}), "今年七月一日")],
-    hits=[ZH],
-    path=[],
-    type="chinese",
-    expected="7月1日",
-)
-ANSWERS = [COMPARED, REFUSED, HARMFUL, LONG, CHINESE]
+ANSWERS = [COMPARED, REFUSED, HARMFUL, LONG]

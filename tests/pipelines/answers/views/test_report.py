@@ -7,9 +7,7 @@ import json
 import re
 import weakref
 from collections.abc import Iterator
-from datetime import datetime
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, web_address
-from quern.pipelines.answers.views.path import label_of, width_of, wrapped
+from quern.pipelines.answers.views.passages import passages_of, quotes_of, web_address
+from quern.pipelines.answers.views.path import label_of
 from quern.pipelines.answers.views.picture import picture_of
 from quern.pipelines.answers.views.report import write_report
-from quern.schemas.answers import AlignedHit, AlignedSegment, Answer, PathNode, QuestionPart, Sentence, SubAnswer
+from quern.schemas.answers import Answer, PathNode, Sentence, SubAnswer
 from quern.schemas.words.lines import printable
 from tests.pipelines.answers.views.sample_answers import ANSWERS, TEXT, answer, cite, hit, image, node
 
@@ -67,6 +65,10 @@ def test_every_inner_link_resolves_and_ids_are_unique_though_questions_share_chu
     inner = [h for h in root.xpath("//@href") if h.startswith("#")]
     assert inner
     assert {h[1:] for h in inner} <= set(ids)
+    outer = [a for a in root.xpath("//a[@href]") if not a.get("href").startswith("#")]
+    assert {(a.get("href"), a.get("rel")) for a in outer} == {
+        ("https://tidewiki.example/lamp", "noopener noreferrer nofollow")
+    }
     assert {i for a in root.xpath("//@aria-labelledby") for i in a.split()} <= set(ids)
 
 
@@ -79,25 +81,16 @@ def test_overlapping_nested_and_touching_spans_each_mark_their_quote(tmp_path):
     assert root.xpath("//*[@class='passage']")[0].text_content() == TEXT
 
 
-@given(st.text(min_size=1, max_size=40) | st.text("ab1 |\n", min_size=1, max_size=60), st.data())
+@given(st.text(min_size=1, max_size=40), st.data())
 def test_marks_never_change_the_text(text, data):
     one = hit(text=text, start=7)
     edges = st.lists(st.integers(7, 7 + len(text)), min_size=2, max_size=2, unique=True).map(sorted)
     spans = data.draw(st.lists(edges, max_size=5))
     given_answer = answer([one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
     (passage,) = passages_of(given_answer, quotes_of(given_answer, "q1"), "q1")
-    assert unescape(re.sub(r"</?(mark|table|tr|t[dh]|s|i)\b[^>]*>", "", passage.text)) == printable(text)
+    assert unescape(re.sub(r"</?mark\b[^>]*>", "", passage.text)) == printable(text)
     assert passage.text.count("<mark") == passage.text.count("</mark>")
-    for shown in (passage.text, passage.excerpt):
-        assert {int(n) for n in re.findall(r" id=q1-m(\d+)", shown)} == set(range(1, len(spans) + 1))
-
-
-def test_a_quote_in_the_overlap_of_two_chunks_is_marked_in_the_cited_one(tmp_path):
-    first, second = hit(1, "d-0", 0), hit(2, "d-1", 26, TEXT[26:])
-    root = page(tmp_path, answer(hits=[first, second], citations=[cite(1, second, 26, 46)]))
-    (mark,) = root.xpath("//mark")
-    assert mark.text_content() == "It burned whale oil."
-    assert mark.xpath("ancestor::li/@id") == ["q1-h2"]
+    assert {int(n) for n in re.findall(r" id=q1-m(\d+)", passage.text)} == set(range(1, len(spans) + 1))
 
 
 @pytest.mark.parametrize("change", [{"chunk_id": "gone-0"}, {"start": 3}, {"quote": "not there"}, {"end": 9999}])
@@ -158,13 +151,6 @@ def test_hostile_text_is_inert(tmp_path, url):
     assert root.xpath("//h1")[0].text_content() == printable(EVIL)
 
 
-def test_web_links_carry_no_referrer(tmp_path):
-    root = page(tmp_path, typical())
-    outer = [a for a in root.xpath("//a[@href]") if not a.get("href").startswith("#")]
-    assert {a.get("href") for a in outer} == {"https://tidewiki.example/lamp"}
-    assert {a.get("rel") for a in outer} == {"noopener noreferrer nofollow"}
-
-
 @pytest.mark.parametrize(
     ("url", "link"),
     [
@@ -220,69 +206,32 @@ def test_control_characters_and_lone_surrogates_do_not_stop_the_report(tmp_path)
     assert root.xpath("//*[@class='passage']")[0].text_content() == "a\ufffdb\ufffdc \nd\ne\ufffdf"
 
 
-def test_what_is_not_in_the_corpus_is_shown_as_such(tmp_path):
-    root = page(tmp_path, typical(), answer([hit()]))
-    assert root.xpath("//article/@data-found") == ["yes", "no"]
-    assert root.xpath("//article[2]//*[@class='status']")[0].text == "Not in the corpus"
-    (evidence,) = root.xpath("//article[2]//details[contains(@class, 'evidence')]")
-    assert "open" not in evidence.attrib
-    assert evidence.xpath("./summary/h3")[0].text == "Nearest evidence"
-    assert [dd.text for dd in root.xpath("//dl[@class='counts']//dd")] == ["2", "1", "1"]
-    assert root.xpath("//article[2]//*[@class='text']")[0].text_content() == "The corpus does not say."
-
-
-def test_the_head_shows_the_snapshot(tmp_path):
-    root = page(tmp_path, typical(), snapshot={"Build": "b1", "Chunks": 6310, "Built": datetime(2025, 11, 20, 3, 15)})
-    shown = [d.text_content() for d in root.xpath("//dl[@class='snapshot']//dd")]
-    assert shown == ["b1", "6,310", "2025-11-20 03:15"]
-
-
-def test_a_report_of_no_answers_is_a_page(tmp_path):
+def test_a_report_without_answers_or_evidence_is_a_page(tmp_path):
     assert "No questions were asked." in page(tmp_path).text_content()
-
-
-def test_an_answer_without_hits_has_no_evidence_and_no_picture(tmp_path):
-    root = page(tmp_path, answer())
-    assert not root.xpath("//article//details | //article//*[name()='svg']")
-
-
-def picture(given_answer: Answer):
-    return picture_of(given_answer, [Passage(h, f"q1-h{i}") for i, h in enumerate(given_answer.hits, 1)])
+    assert not page(tmp_path, answer()).xpath("//article//details")
 
 
 def test_the_picture_goes_from_the_question_over_nodes_and_neighbours_to_chunks():
-    drawn = picture(typical())
-    places = {box.full: box.x for box in drawn.boxes}
-    assert [column.name for column in drawn.columns] == ["Question", "Matched nodes", "Neighbours, 1 hop", "Chunks"]
-    assert (
-        places["When was the lamp lit?"] < places["Text of a"] < places["Text of b"] < places["The lamp of Pell Head"]
-    )
-    assert {box.kind for box in drawn.boxes if box.full == "Text of c"} == {"way"}
-    assert len(drawn.edges) == 5  # question-a, question-c, a-b, a-chunk, b-chunk
-
-
-def test_boxes_of_a_column_do_not_overlap():
-    nodes = [node(f"n{i}", "d-0", i / 40) for i in range(6)]
-    nodes += [node(f"m{i}", "e-0", i / 30, 1, f"n{i}") for i in range(6)]
-    drawn = picture(answer(hits=[hit(1, "d-0"), hit(2, "e-0")], path=nodes))
-    for x in {box.x for box in drawn.boxes}:
-        column = sorted((b for b in drawn.boxes if b.x == x), key=lambda b: b.y)
-        assert all(a.y + a.height < b.y for a, b in pairwise(column))
-    assert max(b.y + b.height for b in drawn.boxes) <= drawn.height
-    assert max(b.x + b.width for b in drawn.boxes) <= drawn.width
+    drawn = picture_of(typical())
+    assert [column.name for column in drawn.columns] == ["Matched nodes", "Neighbours, 1 hop"]
+    assert [[box.kind for box in column.boxes] for column in drawn.columns] == [["node", "way"], ["node"]]
+    height, tops, edges = json.loads(drawn.numbers)
+    assert [len(column) for column in tops] == [1, 2, 1, 2]
+    # The first node leads over a lane to the first chunk (4), the second to none, the neighbour comes from the first.
+    assert [edge[:3] for edge in edges] == [[0, 4, 10], [0, 0, 0], [1, 5, 5]]
+    assert [len(edge) for edge in edges] == [4, 3, 3]
+    assert 0 < edges[0][3] < height
 
 
 def test_the_picture_shows_the_strongest_and_counts_the_others():
-    drawn = picture(answer(hits=[hit()], path=[node(f"n{i:02}", "d-0", i / 30) for i in range(30)]))
-    assert sum(box.kind == "node" for box in drawn.boxes) == 12
-    assert [b.full for b in drawn.boxes if b.kind == "node"] == [f"Text of n{i}" for i in range(29, 17, -1)]
-    assert [column.more for column in drawn.columns] == [0, 18, 0]
+    (column,) = picture_of(answer(hits=[hit()], path=[node(f"n{i:02}", "d-0", i / 30) for i in range(30)])).columns
+    assert [box.label for box in column.boxes] == [f"Text of n{i}" for i in range(29, 17, -1)]
+    assert column.more == 18
 
 
 def test_without_a_path_the_picture_joins_the_question_to_its_chunks():
-    drawn = picture(answer(hits=[hit(1, "d-0", score=12.3), hit(2, "e-0", score=4)]))
-    assert [box.kind for box in drawn.boxes] == ["question", "chunk", "chunk"]
-    assert [edge.strength for edge in drawn.edges] == [0.0, 1.0]
+    drawn = picture_of(answer(hits=[hit(1, "d-0", score=12.3), hit(2, "e-0", score=4)]))
+    assert (drawn.columns, json.loads(drawn.numbers)[2]) == ([], [[0, 0, 10], [0, 0, 0]])
 
 
 @pytest.mark.parametrize(
@@ -305,21 +254,11 @@ def test_a_strange_path_is_still_drawn(tmp_path, path):
         assert 0 <= tenths <= 10
 
 
-@given(st.text(), st.integers(40, 300), st.integers(1, 3))
-def test_lines_fit_their_box(text, width, lines):
-    found = wrapped(text, width, lines, 11.5)
-    assert len(found) <= lines
-    assert all(width_of(line, 11.5) <= width for line in found)
-
-
 @pytest.mark.parametrize(
     ("text", "label"),
     [
         ("About The lamp: when was it lit? In 1871.", "When was it lit? In 1871."),
         ("About A report: the lamp: when was it lit? In 1871.", "When was it lit? In 1871."),
-        ("What is said about The lamp and whale oil? It burned it.", "Whale oil? It burned it."),
-        ("What is said about The lamp? It burned oil.", "It burned oil."),
-        ("What is there to know about The lamp: oil, keeper? It burned.", "Oil, keeper? It burned."),
         ("关于渡轮，什么时候投入运营？今年七月一日。", "什么时候投入运营？今年七月一日。"),
         ("About Elsewhere: who built it? Nobody knows: it stands.", "Who built it? Nobody knows: it stands."),
         ("Who lit the lamp? A keeper.", "Who lit the lamp? A keeper."),
@@ -329,84 +268,22 @@ def test_a_label_is_without_the_title_that_all_nodes_of_its_document_begin_with(
     assert label_of(text, ["The lamp", "A report", "A report: the lamp"]) == label
 
 
-def test_a_document_that_is_cited_three_times_is_one_source(tmp_path):
-    one, other = hit(), hit(2, "e-0", title="Another")
-    root = page(tmp_path, answer([one, other], [cite(1, one, 0, 25), cite(2, other, 26, 46), cite(3, one, 26, 46)]))
-    shown = root.xpath("//*[@class='sources']/ol/li")
-    assert [li.xpath("./p[@class='title']")[0].text_content() for li in shown] == ["The lamp of Pell Head", "Another"]
-    assert [[q.text_content() for q in li.xpath("./blockquote")] for li in shown] == [
-        ["[1] The lamp was lit in 1871.", "[3] It burned whale oil."],
-        ["[2] It burned whale oil."],
-    ]
-
-
-def test_tables_are_tables_and_their_quotes_are_whole(tmp_path):
-    text = "Cost\nHeading | Year | Sum\nPiers | 2022 | 11.2\nTotal | 2025 | 60.8\nThe end."
-    one = hit(text=text)
-    row = text.index("Total")
-    root = page(tmp_path, answer([one], [cite(1, one, row, row + 19)]))
-    assert root.xpath("//tr[1]/th/text()") == ["Heading", "Year", "Sum"]
-    assert [len(row.xpath("./td")) for row in root.xpath("//tr")] == [0, 3, 3]
-    assert quotes(root) == {"q1-m1": "Total | 2025 | 60.8"}
-    assert root.xpath("//*[@class='passage']")[0].text_content() == text
-
-
 def test_what_the_question_became_is_told(tmp_path):
     root = page(tmp_path, *ANSWERS)
-    first, second, third, fourth, _ = root.xpath("//article")
+    first, second, third, fourth = root.xpath("//article")
+    assert root.xpath("//article/@data-found") == ["yes", "no", "no", "yes"]
+    assert [dd.text for dd in root.xpath("//dl[@class='counts']//dd")] == ["4", "2", "1", "1"]
+    assert second.xpath(".//details[contains(@class, 'evidence')]/summary/h3")[0].text == "Nearest evidence"
     parts = first.xpath(".//*[@class='parts']//li")
     assert [part.get("class") for part in parts] == ["d0", "d0", "d1"]
     assert "after 1" in parts[2].text_content()
     assert "no answer" in parts[2].text_content()
     assert "Understood as: Which cost more" in first.xpath(".//ul")[0].text_content()
-    assert first.xpath(".//*[@class='expected']/em/text()") == ["these words stand in the answer"]
+    assert first.xpath(".//*[@class='expected']")[0].text_content().strip() == "Expected The Tollen Bridge"
     assert second.xpath(".//*[@class='text']")[0].text_content() == "What was found speaks of another time."
-    assert second.xpath(".//*[@class='expected']/em/text()") == ["agrees"]
     assert third.xpath(".//*[@class='status']/text()") == ["Refused"]
-    assert fourth.xpath(".//*[@class='expected']/em/text()") == ["disagrees"]
     assert fourth.xpath(".//h2")[0].text.endswith("…")
     assert fourth.xpath(".//details[@class='whole']/p")[0].text == ANSWERS[3].question
-
-
-def test_a_text_that_stands_in_the_page_is_not_written_again(tmp_path):
-    long = hit(text=TEXT * 5)
-    uncited, cited = answer([long]), answer([long], [cite(1, long, 26, 46)])
-    first, second, third = page(tmp_path, uncited, uncited, cited).xpath("//article")
-    assert first.xpath(".//*[@class='passage']")[0].text_content() == long.text
-    assert not second.xpath(".//*[@class='passage']")
-    assert second.xpath(".//*[@class='same']/a/@href") == ["#q1-h1"]
-    assert third.xpath(".//*[@class='passage']")[0].text_content() == TEXT.split("\n")[0]
-    assert third.xpath(".//mark")[0].text_content() == "It burned whale oil."
-    assert third.xpath(".//*[@class='whole']/a/@href") == ["#q1-h1"]
-
-
-def test_a_thousand_answers_are_less_than_eight_megabytes(tmp_path):
-    """As large as those over LiHua-World: 5 chunks of 1,100 characters out of 750, 33 nodes of 220, 3 citations."""
-    number, words = 200, "The keeper of the lamp wrote the weather down in a book every night. "
-    chunks = [hit(chunk=f"d{i}-0", text=f"{i} {words * 16}") for i in range(750 * number // 640)]
-
-    def one(n: int) -> Answer:
-        hits = [chunks[(n * 7 + i * 13) % len(chunks)].model_copy(update={"rank": i + 1}) for i in range(5)]
-        path = [node(f"{n}-{i}", hits[i % 5].chunk_id, 0.9 - i / 50, i % 2) for i in range(33)]
-        path = [p.model_copy(update={"text": f"About The lamp: what is {p.query_id}? {words * 3}"}) for p in path]
-        cited = [cite(i, hits[i], 10 + 69 * i, 60 + 69 * i) for i in range(3)]
-        return aligned(answer(hits, cited, path, text=words))
-
-    def aligned(one: Answer) -> Answer:
-        """Five parts of the question, four of which each chunk has."""
-        parts = [
-            QuestionPart(number=n + 1, role="object", text=one.question[n : n + 2], start=n, end=n + 2, asks=False)
-            for n in range(5)
-        ]
-        known = [h.model_dump(include={"rank", "chunk_id", "doc_id"}) for h in one.hits]
-        found = [
-            AlignedSegment(part=n, start=500 + 17 * n, end=508 + 17 * n, quote="", how="stem") for n in range(1, 5)
-        ]
-        hits = [AlignedHit(**k, label="partial", share=0.8, graded=0.8, segments=found) for k in known]
-        return one.model_copy(update={"parts": parts, "alignments": hits})
-
-    page(tmp_path, *map(one, range(number)))
-    assert (tmp_path / "report.html").stat().st_size < 8_000_000 * number / 1000
 
 
 def test_answers_are_taken_one_by_one_and_let_go(tmp_path):

@@ -1,4 +1,4 @@
-"""The report in a real browser: it fits phone and desk, says nothing on the console, is accessible, and its keys work.
+"""The report in a real browser: it fits phone and desk, says nothing on the console, is accessible, and its parts work.
 
 Needs Playwright and Debian's `chromium` (`apt-get install chromium`); without them the tests are skipped.
 """
@@ -123,8 +123,6 @@ def test_it_fits_is_quiet_and_accessible_with_everything_unfolded(chromium, repo
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(seen.page)
     assert found.violations_count == 0, found.generate_report()
-    seen.page.keyboard.press("?")
-    assert Axe().run(seen.page).violations_count == 0
     assert seen.said == []
     assert seen.asked == [report.as_uri()]
     seen.page.context.close()
@@ -154,8 +152,7 @@ def test_a_timeline_is_told_when_it_is_opened_zoomed_by_key_and_mouse_and_leads_
     page = seen.page
     part, scale = page.locator("#q1 .timeline"), page.locator("#q1 .timeline .scale")
     assert part.locator("li").count() == 0
-    page.locator("#q1 .number").focus()
-    page.keyboard.press("t")
+    page.locator("#q1 .timeline > summary").click()
     assert part.locator("time").all_inner_texts() == ["1912", "3 May 1949", "Nov 2024", "1 Jul 2025"]
     assert (scale.locator("circle").count(), scale.locator("rect").count()) == (2, 2), (
         "points, and spans with soft ends"
@@ -172,23 +169,6 @@ def test_a_timeline_is_told_when_it_is_opened_zoomed_by_key_and_mouse_and_leads_
     part.get_by_role("link", name="It was repaired twice").click()
     assert page.locator("#q1 mark.event").all_inner_texts() == ["It was repaired twice, in 1949 and 1987"]
     assert page.locator("#q1 .evidence mark.event").is_visible()
-    page.locator("#q2 .timeline > summary").click()
-    page.locator("#q2 .timeline a").first.click()
-    # The text stands under the first question: it is marked in the copy that is shown here.
-    assert page.locator("#q2 mark.event").inner_text() == "The Wherry Pier was built in 1912 for 2.1 million crowns."
-
-
-def test_a_number_leads_to_its_mark_and_a_text_that_stands_elsewhere_is_shown_in_its_place(seen):
-    page = seen.page
-    page.locator("#q1 .text .cite").nth(1).click()
-    mark = page.locator("#q1-m2")
-    assert mark.inner_text() == "The Wherry Pier was built in 1912 for 2.1 million crowns."
-    assert mark.evaluate(
-        "mark => { const at = mark.getBoundingClientRect(); return at.top > 0 && at.bottom < innerHeight }"
-    )
-    page.locator("#q2 .evidence > summary").click()
-    assert page.locator("#q2 .passage").first.inner_text() == page.locator("#q1-h2 .passage").inner_text()
-    assert page.locator("#q2 mark").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -197,43 +177,21 @@ def test_a_number_leads_to_its_mark_and_a_text_that_stands_elsewhere_is_shown_in
         (lambda page: page.locator("#filter").fill("pier tollen"), ["1"]),
         (lambda page: page.get_by_role("radio", name="Not answered").check(), ["2", "3"]),
         (lambda page: page.locator("#by-status").select_option("Refused"), ["3"]),
-        (lambda page: page.locator("#by-gold").select_option("disagrees"), ["4"]),
         (lambda page: page.locator("#by-type").select_option("null"), ["2"]),
         (lambda page: page.locator("#by-site").select_option("courier.example"), ["1", "2", "4"]),
         (lambda page: page.locator("#from").fill("2025-01-01"), ["1", "2"]),
         (lambda page: (page.locator("#least").fill("10"), page.locator("#most").fill("70")), ["2", "4"]),
     ],
-    ids=["words", "found", "status", "gold", "type", "site", "date", "evidence"],
+    ids=["words", "found", "status", "type", "site", "date", "evidence"],
 )
 def test_filters(seen, choose, shown):
     page = seen.page
     page.locator(".more > summary").click()
     choose(page)
-    page.locator("#matches", has_text=f"{len(shown)} of 5 shown").wait_for()
+    page.locator("#matches", has_text=f"{len(shown)} of 4 shown").wait_for()
     assert seen.shown() == shown
     page.locator(".clear").click()
-    assert len(seen.shown()) == 5
-
-
-def test_keys_walk_the_questions_and_can_be_turned_off(seen):
-    page = seen.page
-    focused = "document.activeElement.id"
-    for key, number in [("j", 1), ("j", 2), ("j", 3), ("k", 2)]:
-        page.keyboard.press(key)
-        assert page.evaluate(focused) == f"q{number}"
-    page.keyboard.press("e")
-    assert page.locator("#q2 .evidence").get_attribute("open") is not None
-    page.keyboard.press("/")
-    page.keyboard.type("j?")
-    assert page.locator("#filter").input_value() == "j?"
-    page.locator(".clear").click()
-    page.locator("#q1 .number").press("?")
-    dialog = page.get_by_role("dialog", name="Keys")
-    dialog.get_by_label("Keys are on").uncheck()
-    page.keyboard.press("Escape")
-    page.locator("#q1 .number").focus()
-    page.keyboard.press("j")
-    assert page.evaluate("document.activeElement.className") == "number"
+    assert len(seen.shown()) == 4
 
 
 def test_without_its_script_it_is_read_all_the_same(chromium, report):
@@ -241,16 +199,9 @@ def test_without_its_script_it_is_read_all_the_same(chromium, report):
     page.locator("#q1 .path > summary").click()
     assert page.locator("#q1 .path li").first.inner_text().startswith("0.83 How much did the deck cost?")
     page.locator("#q2 .evidence > summary").click()
-    page.locator("#q2 .same a").first.click()
-    assert page.locator("#q1-h2 .passage").is_visible()
+    assert page.locator("#q2 .passage").first.is_visible()
     assert not page.locator(".filter").is_visible()
     page.context.close()
-
-
-def test_the_answers_can_be_had_as_a_table(seen, report):
-    with seen.page.expect_download() as download:
-        seen.page.get_by_role("link", name="answers.csv").click()
-    assert Path(download.value.path()).read_bytes() == (report.parent / "answers.csv").read_bytes()
 
 
 def test_words_of_the_question_lead_to_the_words_of_a_chunk_that_match_them(seen):

@@ -53,11 +53,6 @@ def test_the_answer_its_source_its_chunks_and_its_path_are_shown():
     )
 
 
-def test_without_a_path_the_question_leads_to_its_chunks():
-    shown = render_text(ANSWER.model_copy(update={"path": []}), width=80, color=False)
-    assert shown.endswith("When was the lamp lit?\n└── 0.812 → chunk lamp-0\n")
-
-
 def test_what_is_not_in_the_corpus_is_said_with_the_nearest_chunks():
     none = ANSWER.model_copy(update={"sentences": [], "citations": []})
     shown = render_text(none, width=80, color=False)
@@ -123,13 +118,6 @@ def test_lines_keep_the_width_wide_characters_too(width):
     assert max(cell_len(line) for line in shown.splitlines()) <= width
 
 
-def test_color_only_adds_styles():
-    styled = render_text(ANSWER, width=80, color=True)
-    assert "\x1b[1m" in styled
-    unstyled = re.sub(r"\x1b\[[0-9;]*m", "", styled)
-    assert [s.rstrip() for s in unstyled.splitlines()] == render_text(ANSWER, width=80, color=False).splitlines()
-
-
 EVIL = "\x1b]0;owned\x07 \x1b[2J\x9b31m\x90 a\x00b\r\u202eevil\u2066 [bold]x[/bold] :smile: \ud800\x7f"
 
 
@@ -167,11 +155,6 @@ def test_the_strongest_nodes_come_with_those_they_were_reached_through():
     shown = strongest([node("far", "lamp-0", 0.9, 1, "near"), node("near", "lamp-0", 0.1), *many], [HIT], limit=3)
     assert set(shown.nodes) == {"far", "near", "n0"}
     assert len(shown.hidden) == 8
-
-
-def test_nodes_that_led_to_a_hit_come_before_stronger_ones_that_did_not():
-    shown = strongest([node("aside", "other-0", 0.9), node("led", "lamp-0", 0.2)], [HIT], limit=1)
-    assert list(shown.nodes) == ["led"]
 
 
 def test_a_pair_that_several_nodes_hold_is_shown_once_and_not_counted_again():
