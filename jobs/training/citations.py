@@ -22,8 +22,7 @@ from typing import Any
 from quern.jobs.reasoning.citing.inputs import CitingInput, Overlap, Source, Sources, word_elements
 from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.tasks.runner import Reasoner
-from quern.jobs.training.graphs import read_rows
-from quern.jobs.training.pairs import HeldOut, Pair, PairError
+from quern.jobs.training.pairs import DataError, HeldOut, Pair, read_rows
 from quern.schemas.tables.training_pairs import NEGATIVE, POSITIVE
 
 Word = tuple[int, int, bool]  # Start, end, and whether it is key information.
@@ -48,13 +47,12 @@ def read_cases(files: Sequence[Path], held_out: Sequence[Path]) -> list[Case]:
     """The cases of files.
 
     Raises:
-        PairError: A file cannot be read, a row is no case, or one has a text of the held-out sets.
+        DataError: A file cannot be read, a row is no case, or one has a text of the held-out sets.
     """
-    form = "sentence with its sources"
-    cases = [c for file in files for c in read_rows(file, partial(_case, file.name), form, PairError)]
+    cases = [c for file in files for c in read_rows(file, partial(_case, file.name), "sentence with its sources")]
     evaluated = HeldOut.read(held_out)
     if leaks := [case for case in cases if evaluated.has(case.texts)]:
-        raise PairError(
+        raise DataError(
             f"{len(leaks)} cases of {', '.join(sorted({c.origin for c in leaks}))} leak from the held-out sets, as "
             f"{leaks[0].given.sentence[:80]!r}: their sentence, question or a source stands there; remove them"
         )

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from quern.jobs.models.extractor import TOKENS, tokens_of
 from quern.jobs.training.citations import Case, Word, data_of, key_words
-from quern.jobs.training.graphs import part_of
+from quern.jobs.training.graphs import is_held_out
 from quern.jobs.training.language_model import batch_at
 from quern.jobs.training.reranker import MINIMUM, Reranker, Shape, described, digest_of
 from quern.jobs.training.run import (
@@ -119,7 +119,7 @@ def train_extractor(
         if words := key_words(case):
             # Sentences that rest on one text are held out together.
             text = case.given.sources[(case.supports or (1,))[0] - 1].text
-            parts[part_of(text) == "held-out"].append(Marked(case.given.sentence, words))
+            parts[is_held_out(text)].append(Marked(case.given.sentence, words))
     trained, measured = parts[False], parts[True][:_MOST_MEASURED]
     if len(trained) < MINIMUM or not measured:
         raise TrainingError(

@@ -26,16 +26,12 @@ from typing import Final
 from quern.jobs.models.reader import KINDS, Kind, Passage
 from quern.jobs.text.stems import content_words
 from quern.jobs.text.tables import rows
-from quern.schemas.errors import QuernError
+from quern.jobs.training.pairs import DataError
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 
 _NUMBERED: Final = re.compile(r"(?P<number>\d+)(?P<twin>'?) (?P<line>.+)")
 _ASKED: Final = re.compile(r"(?P<kind>[QLYX]) (?P<lines>\d+(?:,\d+)*) (?P<question>.+?)(?: => (?P<answer>.+))?")
 _VERDICTS: Final = {"Y": True, "X": False, "yes": True, "no": False}
-
-
-class PageError(QuernError):
-    """A file of training pages cannot be read."""
 
 
 @dataclass(eq=False)
@@ -86,7 +82,7 @@ def read_pages(files: Iterable[Path]) -> list[Question]:
     """The questions of all pages in `files`; those of a file that is named twice stand twice, of the same pages.
 
     Raises:
-        PageError: A file cannot be read, or a line is not of the format; the message names it.
+        DataError: A file cannot be read, or a line is not of the format; the message names it.
     """
     return [q for file, times in Counter(files).items() for q in list(_questions_of(file)) * times]
 
@@ -102,7 +98,7 @@ def _questions_of(file: Path) -> Iterator[Question]:
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise PageError(f"{file} cannot be read: {error}") from error
+        raise DataError(f"{file} cannot be read: {error}") from error
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("== "):
             archive = []
@@ -125,7 +121,7 @@ def _questions_of(file: Path) -> Iterator[Question]:
         elif line.startswith("N "):
             yield Question(line[2:], page, frozenset())
         elif line.strip():
-            raise PageError(f"{file}:{number}: not a line of a page: {line[:80]!r}")
+            raise DataError(f"{file}:{number}: not a line of a page: {line[:80]!r}")
 
 
 @dataclass(frozen=True)

@@ -271,7 +271,7 @@ class Training:
         """Train, and write the weights.
 
         Raises:
-            PageError: A file of pages cannot be read.
+            DataError: A file of pages cannot be read.
             TrainingError: As of `Run.train`.
         """
         torch.manual_seed(self.seed)

@@ -10,7 +10,7 @@ import pytest
 from quern.jobs.reasoning.citing.task import Cited
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.training.citations import Case, key_words, labelled, read_cases, selection_pairs
-from quern.jobs.training.pairs import PairError
+from quern.jobs.training.pairs import DataError
 
 SOURCES = [
     {"title": "Casterby", "text": "It had 8,340 inhabitants in 2021, and a market on Mondays."},
@@ -87,7 +87,7 @@ def test_key_information_is_what_the_sources_have_or_what_is_marked(tmp_path: Pa
 def test_a_case_with_a_claim_or_a_sentence_of_evidence_that_is_held_out_is_refused(
     held_out: object, tmp_path: Path
 ) -> None:
-    with pytest.raises(PairError, match=r"1 cases of cases.jsonl leak from the held-out sets, as 'The market opened.'"):
+    with pytest.raises(DataError, match=r"1 cases of cases.jsonl leak from the held-out sets, as 'The market opened.'"):
         cases(tmp_path, {"sentence": "The market opened."}, held_out=held_out)
 
 
@@ -102,5 +102,5 @@ def test_a_case_with_a_claim_or_a_sentence_of_evidence_that_is_held_out_is_refus
     ],
 )
 def test_a_row_that_is_no_case_is_refused_with_its_line(row: dict[str, object], told: str, tmp_path: Path) -> None:
-    with pytest.raises(PairError, match=told):
+    with pytest.raises(DataError, match=told):
         cases(tmp_path, row)

@@ -17,8 +17,8 @@ from quern.jobs.reasoning.citing.task import citing_task, how_cited, with_key
 from quern.jobs.training.citations import Case, selection_pairs
 from quern.jobs.training.extractor import train_extractor
 from quern.jobs.training.pairs import grouped
-from quern.jobs.training.reranker import MINIMUM, SELECTOR, Lists, Shape, selection_loss, train
-from quern.jobs.training.run import Settings, TrainingError
+from quern.jobs.training.reranker import SELECTOR, Lists, Shape, selection_loss, train
+from quern.jobs.training.run import Settings
 from quern.schemas.settings import CiteSettings
 from tests.tiny_models import write_tiny_cross_encoder
 
@@ -85,11 +85,3 @@ def test_a_trained_extractor_lowers_the_weight_of_words_that_sources_lack(tmp_pa
     assert citing_task(CiteSettings(extractor=str(out))).rule(given).sources == [3]
     with pytest.raises(ModelError, match="is no extractor: name a folder of `quern train extractor`"):
         with_key(given, str(base))
-
-
-def test_too_few_sentences_are_refused_with_the_number_needed(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match=rf"are too few to train an extractor: at least {MINIMUM} are needed"):
-        train_extractor(CASES[:9], tmp_path / "out", Settings(1, 1e-3), 8, 2, "reader", "", "")
-    groups = grouped(selection_pairs(CASES[:9]))
-    with pytest.raises(TrainingError, match=f"9 sentences .* too few to train a selector: at least {MINIMUM} .* cases"):
-        train(groups, tmp_path / "out", Settings(1, 1e-3), Shape(), "reader", [], "", goal=SELECTOR)

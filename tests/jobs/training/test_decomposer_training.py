@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ import torch
 
 from quern.jobs.training.decomposer import (
     GroupSettings,
-    Request,
     Supervised,
     advantages,
     decompose,
@@ -29,8 +27,8 @@ from quern.jobs.training.decomposer import (
     train_by_reward,
     train_supervised,
 )
-from quern.jobs.training.graphs import Graph, GraphsError, edge_f1, graph_of, measures, read_graphs
-from quern.jobs.training.language_model import LanguageModel, completion_loss
+from quern.jobs.training.graphs import Graph, edge_f1, graph_of, measures
+from quern.jobs.training.language_model import LanguageModel, Request, completion_loss
 from quern.jobs.training.run import Settings, TrainingError
 from tests.tiny_models import write_tiny_llama
 
@@ -54,14 +52,6 @@ def test_each_form_of_data_gives_its_graph() -> None:
     parts = [{"id": "x", "question": "Who?", "depends_on": []}, {"id": "y", "question": "When?", "depends_on": ["x"]}]
     assert [s.parents for s in graph_of({"question": "q", "decomposition": parts}).sub_questions] == [(), (1,)]
     assert graph_of(CHAIN | {"sub_questions": ["Who founded #2?", "Who owns the mill?"]}).fault == "late parent"
-
-
-@pytest.mark.parametrize("row", ["{", "[]", '{"question": "q"}', '{"question": "q", "sub_questions": [1, 2]}'])
-def test_a_row_of_no_form_is_named(row: str, tmp_path: Path) -> None:
-    file = tmp_path / "graphs.jsonl"
-    file.write_text(json.dumps(CHAIN) + "\n" + row + "\n")
-    with pytest.raises(GraphsError, match=r"graphs.jsonl, line 2 is no question with its sub-questions"):
-        read_graphs([file])
 
 
 def test_edges_are_compared_under_the_best_match_of_sub_questions() -> None:
@@ -138,7 +128,7 @@ def graphs() -> list[Graph]:
 
 def request(tmp_path: Path, out: str, base: Path, **changed: Any) -> Request:
     settings = Settings(**{"steps": 12, "rate": 2e-3, "warm": 2, "every": 6} | changed)
-    return Request(graphs(), tmp_path / out, str(base), settings, 8, 8, 6, "quern train decomposer graphs.jsonl")
+    return Request(tmp_path / out, str(base), settings, 8, 8, 6, "quern train decomposer graphs.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +145,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
         torch.nn.utils.clip_grad_norm_(model.net.parameters(), 1.0)
         optimiser.step()
     model.save(folder / "base")
-    figures = train_supervised(request(folder, "taught", folder / "base"))
+    figures = train_supervised(graphs(), request(folder, "taught", folder / "base"))
     assert figures["loss"] < loss.item()
     return folder / "taught"
 
@@ -177,17 +167,16 @@ def embed(texts: Sequence[str]) -> Any:
     return np.eye(len(texts))
 
 
-def by_reward(of: Request, judge: Path, retrieve: Any = passages) -> dict[str, float]:
-    return train_by_reward(
-        of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0), "a test"
-    )
+def by_reward(
+    of: Request, judge: Path, retrieve: Any = passages, learnt: list[Graph] | None = None
+) -> dict[str, float]:
+    settings = GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0)
+    return train_by_reward(learnt or graphs(), of, str(judge), [retrieve], embed, settings, "a test")
 
 
 def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught: Path, tmp_path: Path) -> None:
     few = {"steps": 6, "rate": 1e-3, "warm": 1, "every": 1}  # Raised to 2, the steps that use the same samples.
     figures = by_reward(request(tmp_path, "whole", taught, **few), taught)
-    assert figures["sampled, first tenth"] == 6.0
-    assert {"cut_off, last tenth", "failed, last tenth", "reward, last tenth"} <= figures.keys()
     calls = 0
 
     def failing(texts: Sequence[str]) -> list[list[str]]:
@@ -206,10 +195,7 @@ def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught:
     assert weights[0] != (taught / "model.safetensors").read_bytes()
 
 
-def test_too_few_graphs_or_answers_are_refused_with_the_number_needed(taught: Path, tmp_path: Path) -> None:
-    few = request(tmp_path, "none", taught)
-    with pytest.raises(TrainingError, match=r"\d+ graphs to learn from, of 9 questions.*: 64 are needed"):
-        train_supervised(Request(few.graphs[:9], few.out, few.base, few.settings, 8, 8, 0, ""))
+def test_too_few_answers_are_refused_with_the_number_needed(taught: Path, tmp_path: Path) -> None:
     bare = [graph_of({"question": f"Who made {n}?", "sub_questions": []}) for n in range(40)]
     with pytest.raises(TrainingError, match="0 questions with an `answer` to learn from: 2 are needed"):
-        by_reward(Request(bare, few.out, few.base, few.settings, 8, 8, 0, ""), taught)
+        by_reward(request(tmp_path, "none", taught), taught, learnt=bare)
