@@ -40,7 +40,7 @@ class GeneratorSettings(Group):
     model: str = Field(
         "",
         description="Name that the endpoint knows the model by; with `vllm` and `local` a path, or a name in the "
-        "Hugging Face cache; with `local` also a GGUF file; `local` without one takes SmolLM2-135M-Instruct.",
+        "Hugging Face cache; with `local` also a GGUF file.",
     )
     tasks: tuple[TaskName, ...] = Field(
         (),
@@ -152,7 +152,7 @@ class GeneratorSettings(Group):
 
     @model_validator(mode="after")
     def _named(self) -> GeneratorSettings:
-        if self.kind in ("openai", "vllm") and not self.model:
+        if self.kind != "rules" and not self.model:
             raise ValueError(f"generator.kind={self.kind} needs generator.model")
         return self
 

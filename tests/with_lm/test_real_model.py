@@ -9,7 +9,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.jobs.tasks.generators.contract import Request
-from quern.jobs.tasks.generators.local import LocalBackend
+from quern.jobs.tasks.generators.gguf import GgufBackend
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import judge_named, judgements
@@ -36,6 +36,7 @@ from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import Table
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
 from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, rejected
+from tests.tiny_models import small_language_model
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
@@ -53,22 +54,12 @@ pytestmark = pytest.mark.torch
 
 
 def local(**settings: Any) -> GeneratorSettings:
-    return GeneratorSettings(kind="local", device="cpu", **{"max_tokens": 200, "retries": 1, **settings})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Builds run beside the tests: threads that wait for one another would wait for those too."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    model = str(small_language_model())
+    return GeneratorSettings(kind="local", model=model, **{"max_tokens": 200, "retries": 1, **settings})
 
 
 def test_the_packaged_model_reads_a_fact_in_json() -> None:
-    backend = LocalBackend(local(max_tokens=32))
+    backend = GgufBackend(local(max_tokens=32))
     backend.prepare()
     asked = f'{REPAIR}\n\nHow much did the repair cost? Return JSON: {{"answer": "..."}}'
     [reply] = backend.replies(iter([Request(0, ({"role": "user", "content": asked},))]), FACT)
@@ -125,7 +116,7 @@ def test_as_a_judge_it_keeps_to_the_scale_or_is_rejected_and_says_the_same_again
 
 @whole
 def test_the_client_of_endpoints_gets_from_a_served_model_what_it_gets_here(run: Run, staged: Staged) -> None:
-    backend, one_at_a_time = LocalBackend(local()), threading.Lock()
+    backend, one_at_a_time = GgufBackend(local()), threading.Lock()
 
     def script(number: int, body: dict[str, Any]) -> Said:
         schema = body["response_format"]["json_schema"]["schema"]
@@ -152,7 +143,7 @@ def test_a_whole_build_whose_queries_it_writes(tmp_path: Path) -> None:
         for n in range(4)
     ]
     pages.write_text("".join(json.dumps({"doc_id": f"mill-{n}", "text": t}) + "\n" for n, t in enumerate(texts)))
-    chosen = {"kind": "local", "device": "cpu", "max_tokens": 64, "retries": 0}
+    chosen = {"kind": "local", "model": small_language_model(), "max_tokens": 64, "retries": 0}
     overrides = ["engine.engine=local", "doc2query.pairs=3", *(f"generator.{k}={v}" for k, v in chosen.items())]
     # So small a model has little to say that stands in the passage: an audit as strict as usual would refuse the build.
     settings = load_settings(overrides=[*overrides, "filter.alpha=1", "audit.max_reject_share=1"])

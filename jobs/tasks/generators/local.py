@@ -13,14 +13,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.decoding import Continuation, Decoder, Guide, Sampling
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
-from quern.jobs.tasks.generators.smollm2 import packaged_folder
 from quern.schemas.extras import missing, require
 from quern.schemas.settings import GeneratorSettings
 
@@ -55,7 +53,7 @@ class LocalBackend:
         self._loaded: _Loaded | None = None
 
     def prepare(self) -> None:
-        """See that the model and what runs it are there; the packaged model is unpacked where it never was.
+        """See that the model and what runs it are there.
 
         Raises:
             GeneratorError: Something is missing; the message says what to install.
@@ -64,7 +62,7 @@ class LocalBackend:
             raise GeneratorError(f"generator.kind=local holds replies to JSON with {missing('llguidance')}")
         for module in ("torch", "transformers"):
             require(module, "generator.kind=local")
-        self._folder()
+        model_folder(self._settings.model)
         self._device()
 
     def replies(
@@ -114,9 +112,6 @@ class LocalBackend:
         """Give the model's memory back."""
         self._loaded = None
 
-    def _folder(self) -> Path:
-        return model_folder(self._settings.model) if self._settings.model else packaged_folder()
-
     def _device(self) -> str:
         """`cpu` or `cuda`.
 
@@ -145,7 +140,7 @@ class LocalBackend:
             from transformers.utils.logging import disable_progress_bar
 
             disable_progress_bar()
-            folder, device = self._folder(), self._device()
+            folder, device = model_folder(self._settings.model), self._device()
             try:
                 tokenizer = AutoTokenizer.from_pretrained(folder)
                 model = AutoModelForCausalLM.from_pretrained(folder, dtype=self._settings.dtype).to(device).eval()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from quern.jobs.models.folders import forbid_network
-from quern.jobs.tasks.generators import smollm2
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
@@ -55,14 +54,11 @@ def plain_template(folder: Path) -> str | None:
 
 
 def model_identity(generator: GeneratorSettings) -> str:
-    """The model's name; of a folder that is loaded here, and of the packaged model, a digest of the files themselves.
+    """The model's name; of files that are loaded here a digest of them.
 
     Of a large file its size and first and last MiB are read: weights of a terabyte are not read twice for a build, and
     other weights differ there too.
     """
-    if generator.kind == "local" and not generator.model:
-        weights = smollm2.packaged_weights()
-        return settings_digest([smollm2.NAME, smollm2.VERSION, weights.stat().st_size, _ends(weights)])
     folder = Path(generator.model).expanduser()
     if generator.kind == "local" and folder.is_file():
         return settings_digest([folder.stat().st_size, _ends(folder)])
