@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from quern.schemas.errors import QuernError
 
@@ -42,10 +42,6 @@ class Reply:
 class Backend(Protocol):
     """A model that answers many requests."""
 
-    # Whether it takes all requests that there are before it answers the first, and so is given a slab of them at a
-    # time.
-    slabs: ClassVar[bool]
-
     def prepare(self) -> None:
         """See that the model is there and can be used, before any work is done.
 
@@ -58,7 +54,8 @@ class Backend(Protocol):
     ) -> Iterator[Reply]:
         """Replies in any order, each held to the JSON schema; with their tokens, if asked for and the model tells.
 
-        `requests` may be read while replies are given, and may then have more than at first; or as a whole before.
+        `requests` may be read while replies are given, and may then have more than at first; or some of them before.
+        Those that are left are given to the next call.
 
         Raises:
             GeneratorError: No further request will be answered.

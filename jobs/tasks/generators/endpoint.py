@@ -14,7 +14,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import httpx
 
@@ -71,8 +71,6 @@ class EndpointBackend:
 
     The key is read from the environment alone, and is cut out of everything that is told.
     """
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         """Read the key.

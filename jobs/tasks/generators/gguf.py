@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import psutil
 
@@ -69,8 +69,6 @@ class _Open:
 
 class GgufBackend:
     """A model in a GGUF file; loaded for the first request, and kept until it is closed."""
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         self._settings, self._file = generator, Path(generator.model).expanduser()

@@ -8,12 +8,10 @@ times fewer. A GGUF file is run by `.gguf`.
 from __future__ import annotations
 
 import importlib.util
-import logging
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
@@ -21,8 +19,6 @@ from quern.jobs.tasks.generators.decoding import Continuation, Decoder, Guide, S
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
 from quern.schemas.extras import missing, require
 from quern.schemas.settings import GeneratorSettings
-
-log = logging.getLogger(__name__)
 
 # Tokens of a batch's prompts, padding included, and bytes of what the model keeps of them and of its replies.
 _PROMPT_TOKENS: Final = {"cpu": 1 << 14, "cuda": 1 << 17}
@@ -45,8 +41,6 @@ class _Loaded:
 
 class LocalBackend:
     """A model in this process; loaded for the first request, and kept until it is closed."""
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         self._settings = generator
@@ -94,7 +88,6 @@ class LocalBackend:
                     error = f"the prompt has {len(prompt)} tokens, the model takes {loaded.positions} with its reply"
                     yield Reply(request.row, "", False, len(prompt), 0, error)
             for batch in self._batches(loaded, rows):
-                started = time.monotonic()
                 try:
                     yield from self._answers(loaded, batch, schema, tokens=tokens)
                 except torch.OutOfMemoryError as error:
@@ -102,11 +95,6 @@ class LocalBackend:
                         f"the model of generator.kind=local ran out of memory with {len(batch)} requests at once: set "
                         "generator.batch or generator.max_tokens lower"
                     ) from error
-                written = sum(len(row.tokens) for row in batch)
-                speed = written / max(time.monotonic() - started, 1e-9)
-                log.debug(
-                    "generator=local requests=%d output_tokens=%d tokens_a_second=%.1f", len(batch), written, speed
-                )
 
     def close(self) -> None:
         """Give the model's memory back."""

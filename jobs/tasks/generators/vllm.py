@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +32,7 @@ from quern.schemas.settings import EngineSettings, GeneratorSettings
 log = logging.getLogger(__name__)
 
 _FILE_REQUESTS: Final = 512
+_SLAB: Final = 50_000  # Requests that are taken before the first is answered; each is some 4 kB meanwhile.
 _REQUESTS = pa.schema(
     [
         ("row", pa.int64()),
@@ -60,8 +61,6 @@ class VllmBackend:
     A request that the model cannot answer, such as one too long, is answered by an error; a copy that dies is started
     again by Ray, and its requests with it.
     """
-
-    slabs: ClassVar[bool] = True
 
     def __init__(self, generator: GeneratorSettings, folder: Path, ray: RayEngine, *, here: bool = True) -> None:
         """Temporary files go to `folder`; it runs on `ray`; `here` says that this is a Ray of this machine alone."""
@@ -113,7 +112,8 @@ class VllmBackend:
         # Workers read files of some hundred requests each: prompts need not pass through the driver twice.
         files: list[Path] = []
         try:
-            while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(requests, _FILE_REQUESTS)]:
+            slab = islice(requests, _SLAB)
+            while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(slab, _FILE_REQUESTS)]:
                 files.append(self._folder / f"{len(files):06d}.parquet")
                 pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
             if not files:
