@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from quern.schemas.errors import QuernError
@@ -33,10 +33,6 @@ class Reply:
     error: str = ""  # Why this request got no answer, while others may: a prompt too long, a time-out.
     # Each token of the answer and its log-probability, where they were asked for and the model tells.
     tokens: tuple[tuple[str, float], ...] = ()
-
-    def of(self, row: int) -> Reply:
-        """The same for another row."""
-        return replace(self, row=row)
 
 
 class Backend(Protocol):

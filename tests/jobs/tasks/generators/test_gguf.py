@@ -13,7 +13,6 @@ from quern.jobs.tasks.conversation import probability
 from quern.jobs.tasks.generators.backends import make_backend
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.generators.gguf import GgufBackend, _describe
-from quern.jobs.tasks.generators.model_folder import model_identity
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 from tests.jobs.tasks.generators.test_local import asked
 from tests.tiny_models import small_language_model
@@ -101,11 +100,3 @@ def test_a_file_that_cannot_be_used_is_told_before_any_work(tmp_path: Path, monk
     monkeypatch.setattr("psutil.virtual_memory", Full)
     with pytest.raises(GeneratorError, match=r"needs some 2\.5 GB of memory, and 0\.0 GB are free"):
         GgufBackend(settings(small_language_model())).prepare()
-
-
-def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
-    (tmp_path / "a.gguf").write_bytes(b"GGUF one")
-    (tmp_path / "b.gguf").write_bytes(b"GGUF one")
-    (tmp_path / "c.gguf").write_bytes(b"GGUF two")
-    a, b, c = (model_identity(settings(tmp_path / f"{name}.gguf")) for name in "abc")
-    assert a == b != c
