@@ -40,7 +40,6 @@ _PLAIN = {
 _KINDS = frozenset({"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"})
 # Names that checkpoints of the first BERTs have.
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-_LARGEST = np.finfo(np.float32).max
 
 
 def is_plain_bert(model: Model) -> bool:
@@ -243,14 +242,10 @@ def _pooled(hidden: Any, mask: Any, pooling: Pooling) -> Any:
     ops, tokens = _ops(), np.array([1])
     if pooling == "cls":
         return ops.gather(hidden, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
-    column = ops.unsqueeze(mask, ops.constant(np.int64(-1)))
-    if pooling == "max":
-        hidden = ops.select(ops.convert(column, "boolean"), hidden, ops.constant(-_LARGEST))
-        return ops.reduce_max(hidden, ops.constant(tokens), False)
-    weight = ops.convert(column, "f32")
+    weight = ops.convert(ops.unsqueeze(mask, ops.constant(np.int64(-1))), "f32")
     total = ops.reduce_sum(ops.multiply(hidden, weight), ops.constant(tokens), False)
-    count = ops.maximum(ops.reduce_sum(weight, ops.constant(tokens), False), ops.constant(np.ones((1, 1), np.float32)))
-    return ops.divide(total, count if pooling == "mean" else ops.sqrt(count))
+    count = ops.reduce_sum(weight, ops.constant(tokens), False)
+    return ops.divide(total, ops.maximum(count, ops.constant(np.ones((1, 1), np.float32))))
 
 
 def _ops() -> Any:

@@ -33,11 +33,7 @@ class Pooled(torch.nn.Module):  # type: ignore[misc]
         if self.pooling == "cls":
             return hidden[:, 0]
         mask = attention_mask.unsqueeze(-1).to(hidden.dtype)
-        if self.pooling == "max":
-            return hidden.masked_fill(mask == 0, torch.finfo(hidden.dtype).min).max(dim=1).values
-        total = (hidden * mask).sum(dim=1)
-        count = mask.sum(dim=1).clamp(min=1.0)
-        return total / (count if self.pooling == "mean" else count.sqrt())
+        return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
 
 
 def convert(model: Model, file: Path) -> None:

@@ -25,7 +25,6 @@ from quern.jobs.training.reranker import MINIMUM, Reranker, Shape, described, di
 from quern.jobs.training.run import (
     Card,
     Run,
-    Setting,
     Settings,
     TrainingError,
     autocast,
@@ -129,20 +128,13 @@ def train_extractor(
     torch.manual_seed(settings.seed)
     net = Extractor(base, Shape(max_tokens=TOKENS, layers=layers))
     data = settings_digest([[m.sentence, [list(w) for w in m.words]] for m in [*trained, *measured]])
-    origin: dict[str, Setting] = {
-        "size": size,
-        "layers": layers,
-        "base": base,
-        "base_digest": digest_of(base),
-        "data": data,
-    }
     run = Run(
         net,
         lambda step: [trained[n] for n in batch_at(step, len(trained), min(size, len(trained)), settings.seed)],
         extraction_loss,
         settings,
         training_folder(out),
-        origin,
+        {"size": size, "layers": layers, "base": base, "base_digest": digest_of(base), "data": data},
         evaluate=lambda of: area(of, measured),
         describe=lambda marked: " | ".join(m.sentence for m in marked),
     )
@@ -161,7 +153,7 @@ def train_extractor(
         base=described(base),
         data=data_of(known, licence),
         figures=figures,
-        settings={**vars(settings), **origin},
+        settings=run.described,
         command=command,
         tags={"library_name": "transformers", "pipeline_tag": "token-classification"},
     )

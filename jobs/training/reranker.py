@@ -301,19 +301,19 @@ def train(
     trained, measured = split(groups, goal)
     torch.manual_seed(settings.seed)
     net = Reranker(base, shape)
-    held = {
-        "goal": goal.title,
-        "base": base,
-        "base_digest": digest_of(base),
-        "data": settings_digest([vars(g) for g in groups]),
-    }
     run = Run(
         net,
         Batches(trained, shape, settings.seed),
         goal.loss,
         settings,
         training_folder(out),
-        {**vars(shape), **held},
+        {
+            **vars(shape),
+            "goal": goal.title,
+            "base": base,
+            "base_digest": digest_of(base),
+            "data": settings_digest([vars(g) for g in groups]),
+        },
         evaluate=lambda of: goal.evaluate(of, measured),
         describe=lambda lists: " | ".join(lists.questions),
     )
@@ -335,7 +335,7 @@ def train(
         base=described(base),
         data=data,
         figures=figures,
-        settings={**vars(settings), **vars(shape), **held},
+        settings=run.described,
         command=command,
         tags={"library_name": "transformers", "pipeline_tag": "text-ranking"},
     )

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,6 @@ import pytest
 import quern
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run, derive
-from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.grounded import groundedness
-from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.entailment.inputs import Passage
@@ -34,8 +28,6 @@ from quern.pipelines.judging.judges import judge_named, judgements
 from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
 from quern.schemas.tables import Table
-from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, rejected
 from tests.tiny_models import small_language_model
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -69,20 +61,6 @@ def test_the_packaged_model_reads_a_fact_in_json() -> None:
 
 
 @whole
-def test_what_it_writes_of_a_chunk_is_grounded_or_the_rule_stands_in() -> None:
-    task = doc2query(3)
-    inputs = [ChunkContext(REPAIR), *(ChunkContext(row["text"], row["title"]) for row in chunks(3))]
-    with Reasoner(local()) as reasoner:
-        done = reasoner.run(task, inputs)
-    assert {one.by for one in done} <= {"local", "rules"}
-    assert reasoner.fallen_back == sum(one.by == "rules" for one in done)
-    for given, one in zip(inputs, done, strict=True):
-        assert one.output.pairs
-        assert one.by == "rules" or all(groundedness(p.answer, given.text) >= 0.8 for p in one.output.pairs)
-    assert not {p.reason for one in done for p in one.problems} & {"no_reply", "malformed"}
-
-
-@whole
 def test_it_answers_from_evidence_or_the_rule_stands_in() -> None:
     evidence = [Evidence(REPAIR, "The quay", ["How much did the repair cost? The repair cost 740,000 crowns."], [0.9])]
     inputs = [AnswerInput(q, evidence) for q in ("How much did the repair cost?", "Who thanked the masons?")]
@@ -112,27 +90,6 @@ def test_as_a_judge_it_keeps_to_the_scale_or_is_rejected_and_says_the_same_again
         }
     kept = [n for n, judgement in enumerate(said[0]) if judgement.by == "local"]
     assert [said[0][n] for n in kept] == [said[1][n] for n in kept]
-
-
-@whole
-def test_the_client_of_endpoints_gets_from_a_served_model_what_it_gets_here(run: Run, staged: Staged) -> None:
-    backend, one_at_a_time = GgufBackend(local()), threading.Lock()
-
-    def script(number: int, body: dict[str, Any]) -> Said:
-        schema = body["response_format"]["json_schema"]["schema"]
-        with one_at_a_time:
-            [reply] = backend.replies(iter([Request(0, tuple(body["messages"]))]), schema)
-        return Said(reply.text, finish="length" if reply.cut_off else "stop")
-
-    source = staged(CHUNKS, chunks(3))
-    with Endpoint(script).running() as endpoint:
-        served = endpoint.generator(max_tokens=200, retries=1, timeout=300, concurrency=2)
-        made = derive(Doc2Query(ASK_ONCE, served), source, run)
-    reasons = Counter(reason for _, reason, _ in rejected(run))
-    assert run.reports[-1].engine == "openai"
-    assert run.reports[-1].notes["errors"] == 0
-    assert made.rows + sum(reasons.values()) > 0
-    assert not reasons.keys() & {"malformed", "no_reply"}
 
 
 @whole
