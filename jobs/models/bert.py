@@ -2,7 +2,7 @@
 
 The graph has the operations that `openvino.convert_model` makes of transformers' `BertModel` and of `.pooling`, in
 their order, so its vectors are those, bit for bit (a test compares them). Whatever is not plainly such a BERT is left
-to that conversion.
+to torch.
 
 Source: Devlin et al., BERT, arXiv 1810.04805, 3; the encoder is Vaswani et al., arXiv 1706.03762, 3.1.
 """
@@ -10,7 +10,6 @@ Source: Devlin et al., BERT, arXiv 1810.04805, 3; the encoder is Vaswani et al.,
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
-from quern.jobs.models.folders import Model, ModelError, Pooling, read_model
+from quern.jobs.models.folders import Model, ModelError, Pooling
 from quern.jobs.models.machine import import_openvino
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
@@ -253,7 +252,3 @@ def _ops() -> Any:
     from openvino import opset15
 
     return opset15
-
-
-if __name__ == "__main__":
-    convert(read_model(sys.argv[1]), Path(sys.argv[2]))

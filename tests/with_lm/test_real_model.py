@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 
 import quern
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stages import Stage
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.entailment.inputs import Passage
@@ -25,16 +23,13 @@ from quern.jobs.tasks.generators.gguf import GgufBackend
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import judge_named, judgements
-from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings
+from quern.schemas.settings import AnswerSettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
-from quern.schemas.tables import Table
 from tests.tiny_models import small_language_model
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
 
 REPAIR = "The quay wall was mended in May. The repair cost 740,000 crowns. Mayor Anna Berg thanked the masons."
-ASK_ONCE = Doc2QuerySettings(pairs=3)
 FACT = {
     "type": "object",
     "properties": {"answer": {"type": "string", "maxLength": 80}},

@@ -36,7 +36,7 @@ class _Loaded:
     ends: frozenset[int]  # Tokens that end a reply.
     positions: int  # Most tokens of a prompt and its reply.
     token_bytes: int  # Bytes that it keeps of each token of a conversation.
-    guide: Guide | None  # Grammars over its tokens; None where replies are not held to any.
+    guide: Guide  # Grammars over its tokens.
 
 
 class LocalBackend:
@@ -52,7 +52,7 @@ class LocalBackend:
         Raises:
             GeneratorError: Something is missing; the message says what to install.
         """
-        if self._settings.response_format != "none" and importlib.util.find_spec("llguidance") is None:
+        if importlib.util.find_spec("llguidance") is None:
             raise GeneratorError(f"generator.kind=local holds replies to JSON with {missing('llguidance')}")
         for module in ("torch", "transformers"):
             require(module, "generator.kind=local")
@@ -149,7 +149,7 @@ class LocalBackend:
                 ends=ends,
                 positions=settings.max_model_len or getattr(config, "max_position_embeddings", None) or 1 << 20,
                 token_bytes=2 * config.num_hidden_layers * heads * width * model.dtype.itemsize,
-                guide=None if settings.response_format == "none" else Guide(tokenizer, config.vocab_size, ends),
+                guide=Guide(tokenizer, config.vocab_size, ends),
             )
         return self._loaded
 
@@ -176,17 +176,12 @@ class LocalBackend:
     ) -> Iterator[Reply]:
         """The reply of each row as it ends."""
         settings, own = self._settings, loaded.model.generation_config
-        if loaded.guide is not None:
-            wanted = schema if settings.response_format == "json_schema" and schema else {"type": "object"}
-            try:
-                for row in rows:
-                    row.matcher = loaded.guide.matcher(wanted)
-            except ValueError as error:
-                cause = " ".join(str(error).split())[:_ERROR_LENGTH]
-                raise GeneratorError(
-                    f"replies cannot be held to the schema of the task: {cause}; generator.response_format=json_object "
-                    "holds them to any JSON"
-                ) from error
+        try:
+            for row in rows:
+                row.matcher = loaded.guide.matcher(schema)
+        except ValueError as error:
+            cause = " ".join(str(error).split())[:_ERROR_LENGTH]
+            raise GeneratorError(f"replies cannot be held to the schema of the task: {cause}") from error
         temperature = settings.temperature if settings.temperature is not None else (own.temperature or 1.0)
         top_p = settings.top_p if settings.top_p is not None else (own.top_p or 1.0)
         decoder = Decoder(

@@ -217,7 +217,7 @@ class _Copy:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
-        held_to = StructuredOutputsParams(**sampling["structured"]) if sampling["structured"] else None
+        held_to = StructuredOutputsParams(json=sampling["schema"])
         whole = RequestOutputKind.FINAL_ONLY
         how = SamplingParams(**sampling["sampling"], structured_outputs=held_to, output_kind=whole)
         return await asyncio.gather(*(self._reply(row, how) for row in pq.read_table(file).to_pylist()))
@@ -274,16 +274,11 @@ def _engine(settings: GeneratorSettings) -> dict[str, Any]:
 
 
 def _sampling(settings: GeneratorSettings, schema: Mapping[str, object], tokens: bool) -> dict[str, Any]:
-    """How replies are written: `sampling` and `structured`, the fields of vLLM's parameters."""
+    """How replies are written: `sampling`, fields of vLLM's parameters, and `schema`, what they are held to."""
     sampling: dict[str, Any] = {"max_tokens": settings.max_tokens, "logprobs": 0 if tokens else None}
     for name in ("temperature", "top_p"):
         if getattr(settings, name) is not None:
             sampling[name] = getattr(settings, name)
     if settings.seed is not None and settings.device != "cpu":
         sampling["seed"] = settings.seed
-    structured: dict[str, Any] = {}
-    if settings.response_format == "json_schema":
-        structured = {"json": json.dumps(schema)}
-    elif settings.response_format == "json_object":
-        structured = {"json_object": True}
-    return {"sampling": sampling, "structured": structured}
+    return {"sampling": sampling, "schema": json.dumps(schema)}

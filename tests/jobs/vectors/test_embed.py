@@ -24,7 +24,7 @@ from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, re
 from quern.jobs.models.machine import check_precision
 from quern.jobs.models.openvino_runtime import openvino_file
 from quern.jobs.vectors.embed import Embed
-from quern.jobs.vectors.embedder import Embedder, prepare
+from quern.jobs.vectors.embedder import Embedder
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EmbedSettings
 from tests.tiny_models import write_tiny_embedder
@@ -245,15 +245,3 @@ def test_batch_and_threads_do_not_enter_the_fingerprint():
     assert Embed(EmbedSettings(max_tokens=128)).fingerprint() != job.fingerprint()
     assert Embed(EmbedSettings(precision="bf16")).fingerprint() != job.fingerprint()
     assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
-
-
-@pytest.mark.torch
-def test_a_worker_needs_no_torch_once_the_model_is_converted():
-    prepare(EmbedSettings())
-    code = (
-        "import sys; from quern.jobs.vectors.embedder import Embedder;"
-        "from quern.schemas.settings import EmbedSettings;"
-        "Embedder.load(EmbedSettings()).encode(['a']); print('torch' in sys.modules, 'transformers' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "False False\n"

@@ -47,7 +47,7 @@ def test_replies_of_a_batch_are_held_to_the_schema_and_equal_those_of_one_prompt
 
 
 def test_a_prompt_too_long_costs_only_its_row_and_a_long_reply_is_cut_off(backend: GgufBackend) -> None:
-    small = GgufBackend(settings(small_language_model(), max_model_len=120, max_tokens=8, response_format="none"))
+    small = GgufBackend(settings(small_language_model(), max_model_len=120, max_tokens=8))
     small._pipeline = backend._load()
     replies = asked(small, "word " * 200, "Tell me a long story.")
     assert "the model takes 120 with its reply" in replies[0].error

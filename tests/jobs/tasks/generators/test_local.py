@@ -76,19 +76,12 @@ def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path) -> None:
     assert near.prompt_tokens + near.output_tokens == 40
 
 
-def test_a_reply_without_a_schema_is_free(model: Path) -> None:
-    reply = asked(LocalBackend(settings(model, response_format="none", max_tokens=8)), "What is it?")[0]
-    assert not reply.text.startswith('{"word"')
-    held = asked(LocalBackend(settings(model, response_format="json_object", max_tokens=8)), "What is it?")[0]
-    assert held.text.startswith("{")
-
-
 def test_what_cannot_be_used_is_told_before_any_work(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(GeneratorError, match=r"without config\.json"):
         LocalBackend(settings(tmp_path)).prepare()
-    with pytest.raises(GeneratorError, match="neither a folder nor in this machine's Hugging Face cache"):
+    with pytest.raises(GeneratorError, match="neither a folder nor a model in the local Hugging Face cache"):
         LocalBackend(settings(Path("nobody/such-model"))).prepare()
     import torch
 
