@@ -69,11 +69,9 @@ def convert(model: Model, file: Path) -> None:
 
 
 def token_graph(model: Model, trained: Weights) -> Any:
-    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d), with `trained` weights.
+    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d).
 
-    Args:
-        model: A plain BERT.
-        trained: Weights that take the place of its own, by their names within the encoder.
+    Weights that are `trained` take the place of its own, by their names within the encoder.
 
     Raises:
         ModelError: The weights cannot be read, some are missing, or trained ones are of another shape.

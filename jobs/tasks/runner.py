@@ -49,13 +49,7 @@ class Reasoner:
     def __init__(
         self, generator: GeneratorSettings | None = None, engine: EngineSettings | None = None, memo: Path | None = None
     ) -> None:
-        """Without settings, rules.
-
-        Args:
-            generator: What carries out tasks.
-            engine: Where it does.
-            memo: Directory of what is remembered from run to run; None to remember nothing.
-        """
+        """Without settings, rules; `memo` is the directory of what is remembered, None to remember nothing."""
         self._generator, self._engine = generator or GeneratorSettings(), engine or EngineSettings()
         self._open = ExitStack()
         self._backend: Backend | None = None
@@ -118,12 +112,8 @@ class Reasoner:
     ) -> list[Output]:
         """What a step makes of each input; `make` is called once, with the places of those that nothing is known of.
 
-        For steps by rule that do the work of a batch together. Neither `reused` nor `computed` counts them.
-
-        Args:
-            step: What is made.
-            identities: Of each input everything that its output depends on, JSON-like.
-            make: Makes the outputs of inputs by their places, in that order.
+        For steps by rule that do the work of a batch together. Neither `reused` nor `computed` counts them. The
+        identity of an input is everything that its output depends on, JSON-like.
         """
         if self._memo is None:
             return [*make(range(len(identities)))]

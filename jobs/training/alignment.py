@@ -281,13 +281,7 @@ class Alignment:
 def train_aligner(
     cases: Sequence[Case], source: str, request: Request, alignment: AlignmentSettings
 ) -> dict[str, float]:
-    """Teach extraction, then align; the figures of the model card.
-
-    Args:
-        cases: Questions with answers and passages.
-        source: Name of their file, for the model card.
-        request: The run; extraction is taught with the same settings but for its steps.
-        alignment: Of the alignment.
+    """Teach extraction, then align, with the same settings but for the steps; the figures of the model card.
 
     Raises:
         TrainingError: There are too few questions, or the run cannot go on; the message says why.

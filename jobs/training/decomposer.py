@@ -112,14 +112,8 @@ def train_by_reward(
 ) -> dict[str, float]:
     """Group relative policy optimisation of the decomposer `request.base`; the figures of the model card.
 
-    Args:
-        graphs: Questions with answers; their graphs are not looked at.
-        request: The run; `request.size` questions a step.
-        judge: The model M, as `generator.model`.
-        retrieves: C retrievals of passages.
-        embed: Unit vectors of texts.
-        settings: Of the optimisation.
-        evidence: Names what is retrieved, and how.
+    `judge` is the model M, as `generator.model`; `retrieves` are C retrievals, which `evidence` names for the model
+    card; `embed` gives unit vectors. The graphs of the questions are not looked at.
 
     Raises:
         TrainingError: There are too few questions with answers, or the run cannot go on; the message says why.

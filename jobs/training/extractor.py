@@ -95,17 +95,9 @@ def area(net: Extractor, marked: Sequence[Marked]) -> float:
 def train_extractor(
     cases: Sequence[Case], out: Path, settings: Settings, size: int, layers: int, base: str, licence: str, command: str
 ) -> dict[str, float]:
-    """Train an extractor and write its folder, which `cite.extractor` takes.
+    """Train an extractor by batches of `size` sentences and write its folder, which `cite.extractor` takes.
 
-    Args:
-        cases: Sentences with the sources that support them.
-        out: The folder; `OUT.training` beside it holds the checkpoint until the result is written.
-        settings: How long and how fast.
-        size: Sentences of a batch.
-        layers: Layers of the base that are kept, the lowest.
-        base: A model, or `reader`.
-        licence: That of the cases, for the model card.
-        command: What makes the model again.
+    `OUT.training` holds the checkpoint until the result is written. `base` is a model, or `reader`.
 
     Raises:
         TrainingError: There are too few sentences, the base is no encoder, or as `Run.train`.

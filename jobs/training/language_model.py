@@ -61,12 +61,7 @@ class LanguageModel:
     """A causal language model in a folder of Hugging Face, with adapters of which alone are trained."""
 
     def __init__(self, name: str, rank: int, seed: int) -> None:
-        """Load the model that `name` names as `generator.model` does.
-
-        Args:
-            name: A folder, or a name in the Hugging Face cache.
-            rank: Rank of the adapters of every linear layer but the head.
-            seed: Of the adapters' first weights.
+        """Load the model that `name` names as `generator.model` does, with adapters of every layer but the head.
 
         Raises:
             GeneratorError: There is no such model on this machine.
@@ -130,14 +125,9 @@ class LanguageModel:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> list[Continuation]:
-        """What the model writes after each of the prompts, held to the schema, in their order.
+        """What the model writes after each of the prompts, at most so many tokens held to the schema, in their order.
 
-        Args:
-            prompts: Token ids; the same prompt may be there several times and is continued differently.
-            schema: JSON schema.
-            most: Most tokens of a completion.
-            temperature: 0 for the likeliest tokens.
-            seed: Of the dice; prompt n has those of `seed + n`.
+        Prompt n has the dice of `seed + n`, so equal prompts are continued differently; temperature 0 has none.
         """
         rows = [
             Continuation(n, p, most, matcher=self.guide.matcher(schema), dice=torch.Generator().manual_seed(seed + n))

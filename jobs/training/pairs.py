@@ -27,12 +27,7 @@ class DataError(QuernError):
 
 
 def read_rows(file: Path, parse: Callable[[Any], Row], form: str) -> Iterator[Row]:
-    """The rows of a JSON Lines file.
-
-    Args:
-        file: The file.
-        parse: Makes a row of a JSON value; what it raises says what is wrong.
-        form: What a row is, for errors.
+    """The rows of a JSON Lines file, each as `parse` makes it; what that raises says why it is no `form`.
 
     Raises:
         DataError: The file cannot be read, or a row is wrong.

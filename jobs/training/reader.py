@@ -26,7 +26,7 @@ from torch.nn import functional
 from transformers import BertModel
 
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
-from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
+from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, dequantised, lay_out
 from quern.jobs.text.stems import content_words
 from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
 from quern.jobs.training.run import Run, Settings, autocast, training_folder
@@ -101,12 +101,11 @@ class Net(nn.Module):  # type: ignore[misc]
 
     def load_weights(self, file: Path) -> None:
         """Go on from the weights of a reader in `file`."""
-        known = load_file(file)
+        known = dequantised(load_file(file))
         for name, parameter in self.named_parameters():
             name = name.removeprefix("encoder.")
             if parameter.requires_grad and name in known:
-                values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
-                parameter.data.copy_(torch.from_numpy(np.asarray(values)))
+                parameter.data.copy_(torch.from_numpy(known[name]))
 
 
 @dataclass(frozen=True)

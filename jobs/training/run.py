@@ -277,13 +277,7 @@ def check_out(out: Path) -> None:
 def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     """Let `save` fill a folder, add the model card, and put it at `out` in place of what an earlier run left there.
 
-    Args:
-        out: The folder of the result.
-        save: Writes weights and configuration.
-        card: The model card, written as README.md.
-
-    Returns:
-        SHA-256 of the weights.
+    Returns the SHA-256 of the weights.
 
     Raises:
         TrainingError: `out` holds something else than a model.

@@ -85,11 +85,7 @@ class EndpointBackend:
         self._tells_tokens = True
 
     def prepare(self) -> None:
-        """Ask the endpoint for its models; where that does not tell, for a small reply.
-
-        Raises:
-            GeneratorError: It does not answer, refuses the key, or has no model of this name.
-        """
+        """Ask the endpoint for its models; where that does not tell, for a small reply."""
         asyncio.run(self._prepare())
 
     async def _prepare(self) -> None:
@@ -122,9 +118,6 @@ class EndpointBackend:
         """As many requests at once as `generator.concurrency` says; replies as they come.
 
         `requests` may have further ones after it had none, as long as replies are awaited.
-
-        Raises:
-            GeneratorError: The endpoint cannot be reached any more, or refuses every request.
         """
         options = self._options(schema) | ({"logprobs": True} if tokens else {})
         with asyncio.Runner() as runner:

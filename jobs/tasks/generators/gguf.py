@@ -72,12 +72,7 @@ class GgufBackend:
         self._pipeline: Any = None
 
     def prepare(self) -> None:
-        """See that the file and what runs it are there, and that memory has room.
-
-        Raises:
-            GeneratorError: The file or the memory is unfit; the message says what to do.
-            MissingExtraError: What runs it is not installed.
-        """
+        """See that the file and what runs it are there, and that memory has room."""
         for module in ("openvino_genai", "gguf"):
             require(module, f"generator.model={self._file}")
         if self._settings.device == "cuda":
@@ -93,11 +88,7 @@ class GgufBackend:
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as they end; as many requests at once as `generator.batch`, and as the model's cache has room for.
-
-        Raises:
-            GeneratorError: The model cannot be loaded.
-        """
+        """Replies as they end; as many requests at once as `generator.batch`, and as the model's cache has room for."""
         pipeline = self._load()
         config, room = self._config(schema), self._room()
         config.logprobs = int(tokens)

@@ -47,11 +47,7 @@ class LocalBackend:
         self._loaded: _Loaded | None = None
 
     def prepare(self) -> None:
-        """See that the model and what runs it are there.
-
-        Raises:
-            GeneratorError: Something is missing; the message says what to install.
-        """
+        """See that the model and what runs it are there."""
         if importlib.util.find_spec("llguidance") is None:
             raise GeneratorError(f"generator.kind=local holds replies to JSON with {missing('llguidance')}")
         for module in ("torch", "transformers"):
@@ -62,11 +58,7 @@ class LocalBackend:
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as they end, `generator.batch` requests after the other.
-
-        Raises:
-            GeneratorError: The model cannot be loaded or does not fit.
-        """
+        """Replies as they end, `generator.batch` requests after the other."""
         import torch
 
         # `requests` may have further ones after it had none, as soon as replies were taken.

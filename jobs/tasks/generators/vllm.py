@@ -68,11 +68,7 @@ class VllmBackend:
         self.opened = ExitStack()
 
     def prepare(self) -> None:
-        """See that vLLM and the model are there, and a GPU where one is asked for.
-
-        Raises:
-            GeneratorError: One of them is not.
-        """
+        """See that vLLM and the model are there, and a GPU where one is asked for."""
         if importlib.util.find_spec("vllm") is None:
             raise GeneratorError(
                 "generator.kind=vllm needs vLLM, which has an environment of its own: `make install-vllm` makes it, "
@@ -91,12 +87,7 @@ class VllmBackend:
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as the files of the copies are done, held to the schema by constrained decoding.
-
-        Raises:
-            GeneratorError: vLLM stopped, or gave no reply for too long; the message has the cause.
-            EngineError: Ray died.
-        """
+        """Replies as the files of the copies are done, held to the schema by constrained decoding."""
         heard = time.monotonic()
 
         def check() -> None:
