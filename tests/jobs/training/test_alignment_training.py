@@ -33,19 +33,12 @@ pytestmark = pytest.mark.torch
 SEEDS = st.integers(0, 2**32)
 
 
-@given(SEEDS, st.floats(0.01, 1e4))
-def test_a_weight_lies_between_0_and_1_and_the_loss_between_its_parts(seed: int, scale: float) -> None:
-    dice = torch.Generator().manual_seed(seed)
-    torch.manual_seed(seed)
-    hidden = torch.randn(2, 3, 5, 8, generator=dice) * scale
-    weight = Fusion(8)(hidden[0], hidden[1])
-    assert weight.shape == (3, 5)
+def test_a_weight_of_float32_is_neither_0_nor_1_and_weighs_the_two_losses() -> None:
+    weight = Fusion(8)(torch.randn(3, 5, 8) * 1e4, torch.randn(3, 5, 8) * 1e4)
     assert ((weight > 0) & (weight < 1)).all()
-    base, triplet = torch.rand(2, 3, 5, generator=dice)
-    loss = answer_loss(weight, base, triplet, torch.ones(3, 5, dtype=torch.bool))
-    assert torch.minimum(base, triplet).mean() <= loss + 1e-6
-    assert loss <= torch.maximum(base, triplet).mean() + 1e-6
-    assert torch.allclose(answer_loss(weight, base, base, weight > 0), base.mean())
+    base, triplet = torch.tensor([[1.0, 2.0, 9.0]]), torch.tensor([[3.0, 4.0, 9.0]])
+    loss = answer_loss(torch.tensor([[0.5, 0.0, 0.5]]), base, triplet, torch.tensor([[True, True, False]]))
+    assert loss.item() == pytest.approx(3.0)
 
 
 @given(SEEDS)

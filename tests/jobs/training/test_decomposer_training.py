@@ -63,16 +63,11 @@ def test_edges_are_compared_under_the_best_match_of_sub_questions() -> None:
     assert edge_f1(measures([gold], [graph_of(CHAIN | {"sub_questions": []}).plan])["edges"]) == 0.0
 
 
-@given(st.lists(st.lists(st.tuples(st.floats(-6, 0), st.booleans()), min_size=4, max_size=4), min_size=1, max_size=3))
-def test_advantages_are_normalised_in_each_group_and_0_where_left_out(groups: list[list[tuple[float, bool]]]) -> None:
-    reward = torch.tensor([[r for r, _ in group] for group in groups], dtype=torch.float64)
-    mask = torch.tensor([[m for _, m in group] for group in groups])
-    result = advantages(reward, mask)
-    assert (result[~mask] == 0).all()
-    assert torch.allclose(result.sum(1), torch.zeros(len(groups), dtype=torch.float64), atol=1e-6)
-    for of, used, group in zip(result, mask, reward, strict=True):
-        if used.any() and group[used].std(unbiased=False) > 0.1:
-            assert of[used].std(unbiased=False).item() == pytest.approx(1.0, abs=2e-3)
+def test_advantages_are_normalised_in_each_group_and_0_where_left_out() -> None:
+    mask = torch.tensor([[True, True, True, False], [False, False, False, False]])
+    result = advantages(torch.tensor([[1.0, 2.0, 3.0, 9.0], [1.0, 2.0, 3.0, 4.0]]), mask)
+    assert result[0].tolist() == pytest.approx([-1.2247, 0.0, 1.2247, 0.0], abs=1e-3)
+    assert (result[1] == 0).all()
 
 
 @given(st.integers(0, 2**32))

@@ -13,7 +13,7 @@ import torch
 from quern.jobs.models.bert import token_embeddings
 from quern.jobs.models.folders import DEFAULT_MODEL, read_model
 from quern.jobs.models.late_interaction import WEIGHT, LateInteraction
-from quern.jobs.training.late_interaction import Example, Examples, Net, Training, surprise
+from quern.jobs.training.late_interaction import Example, Examples, Net, Training
 from tests.jobs.training.test_training_pages import PAGES
 
 pytestmark = pytest.mark.torch
@@ -52,9 +52,3 @@ def test_the_weights_score_as_the_net_that_was_trained(pages: Path, tmp_path: Pa
     (expected,) = net([example])
     scores = torch.tensor(model.scores(question, model.lines(texts, before))) * WEIGHT
     assert torch.allclose(scores.float(), expected.detach(), atol=0.02)
-
-
-def test_the_surprise_is_none_where_only_right_lines_are_likely() -> None:
-    right = torch.tensor([True, True, False])
-    assert surprise(torch.tensor([3.0, 3.0, -50.0]), right).item() == pytest.approx(0.0, abs=1e-6)
-    assert surprise(torch.tensor([0.0, 0.0, 0.0]), right).item() == pytest.approx(0.405, abs=1e-3)
