@@ -45,35 +45,22 @@ Retrieve = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 """The passages of each of some questions, best first."""
 
 
-@dataclass
-class Supervised:
-    """Supervised fine-tuning on graphs."""
+def batches(model: LanguageModel, graphs: Sequence[Graph], size: int, seed: int) -> Callable[[int], list[Example]]:
+    """The examples of each step of supervised fine-tuning, counted from 0.
 
-    model: LanguageModel
-    graphs: Sequence[Graph]
-    size: int  # Graphs of a batch.
-    seed: int
-
-    def __post_init__(self) -> None:
-        """See that there is enough to learn from.
-
-        Raises:
-            TrainingError: There is not.
-        """
-        self.training = [
-            self.model.example(DECOMPOSE, QuestionInput(g.question), g.decomposition.model_dump(), g.question)
-            for g in learnable(self.graphs)
-        ]
-        least = max(_LEAST, self.size)
-        if len(self.training) < least:
-            raise TrainingError(
-                f"{len(self.training)} graphs to learn from, of {len(self.graphs)} questions of which a tenth is held "
-                f"out: {least} are needed"
-            )
-
-    def batch(self, step: int) -> list[Example]:
-        """The examples of a step."""
-        return [self.training[n] for n in batch_at(step, len(self.training), self.size, self.seed)]
+    Raises:
+        TrainingError: There are too few graphs.
+    """
+    examples = [
+        model.example(DECOMPOSE, QuestionInput(g.question), g.decomposition.model_dump(), g.question)
+        for g in learnable(graphs)
+    ]
+    if len(examples) < (least := max(_LEAST, size)):
+        raise TrainingError(
+            f"{len(examples)} graphs to learn from, of {len(graphs)} questions of which a tenth is held out: {least} "
+            "are needed"
+        )
+    return lambda step: [examples[n] for n in batch_at(step, len(examples), size, seed)]
 
 
 def learnable(graphs: Sequence[Graph]) -> list[Graph]:
@@ -88,10 +75,9 @@ def train_supervised(graphs: Sequence[Graph], request: Request) -> dict[str, flo
         TrainingError: There are too few graphs, or the run cannot go on; the message says why.
     """
     model = LanguageModel(request.base, request.rank, request.settings.seed)
-    data = Supervised(model, graphs, request.size, request.settings.seed)
     run = Run(
         net=model.net,
-        batch=data.batch,
+        batch=batches(model, graphs, request.size, request.settings.seed),
         loss=completion_loss,
         settings=request.settings,
         folder=training_folder(request.out),

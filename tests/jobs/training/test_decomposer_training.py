@@ -18,8 +18,8 @@ import torch
 
 from quern.jobs.training.decomposer import (
     GroupSettings,
-    Supervised,
     advantages,
+    batches,
     decompose,
     group_loss,
     merged,
@@ -132,10 +132,10 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Adapters teach a model of random weights little: all weights are trained first, until it writes such graphs.
     model = LanguageModel(str(write_tiny_llama(folder / "tiny")), 8, 0)
     optimiser = torch.optim.AdamW(model.net.requires_grad_(requires_grad=True).parameters(), lr=3e-3)
-    data = Supervised(model, graphs(), 8, 0)
+    batch = batches(model, graphs(), 8, 0)
     for step in range(40):
         optimiser.zero_grad()
-        loss = completion_loss(model.net, data.batch(step))
+        loss = completion_loss(model.net, batch(step))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.net.parameters(), 1.0)
         optimiser.step()
