@@ -29,7 +29,7 @@ from quern.jobs.audit.validation import audit
 from quern.jobs.models.reader import Passage, Reader
 from quern.jobs.reasoning.answering.inputs import spans
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs
+from quern.jobs.training.pairs import DataError, HeldOut, Pair, distinct, grouped, read_pairs
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import under_title
 from quern.pipelines.retrieve.ranking import cut
@@ -119,13 +119,13 @@ def training_pairs(
     """Pairs of labelled sets and of a corpus, each once; those of the corpus that leak are dropped and counted.
 
     Raises:
-        PairError: A labelled pair leaks from a held-out set, or a file cannot be read.
+        DataError: A labelled pair leaks from a held-out set, or a file cannot be read.
     """
     evaluated = HeldOut.read(held_out)
     pairs = [pair for file in labelled for pair in read_pairs(file)]
     if leaks := [pair for pair in pairs if evaluated.leaks(pair)]:
         files = ", ".join(sorted({pair.origin for pair in leaks}))
-        raise PairError(
+        raise DataError(
             f"{len({pair.question for pair in leaks})} questions of {files} leak from the held-out sets, as "
             f"{leaks[0].question[:80]!r}: their question or a text of theirs stands there; remove them"
         )
@@ -142,14 +142,14 @@ def write_table(pairs: Sequence[Pair], file: Path) -> None:
     """Write the table `training_pairs`, and audit it.
 
     Raises:
-        PairError: Its audit fails.
+        DataError: Its audit fails.
     """
     with StageWriter(file, TRAINING_PAIRS) as writer:
         for pair in pairs:
             writer.add(pair.row())
     found = audit({TRAINING_PAIRS.name: writer.stage()}, {}, Limits(AuditSettings(), datetime.now(UTC)))
     if failures := found.failures():
-        raise PairError(f"the audit of {file} fails: {'; '.join(f'{f.expectation}: {f.observed}' for f in failures)}")
+        raise DataError(f"the audit of {file} fails: {'; '.join(f'{f.expectation}: {f.observed}' for f in failures)}")
 
 
 def train_reranker(

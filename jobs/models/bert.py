@@ -2,7 +2,7 @@
 
 The graph has the operations that `openvino.convert_model` makes of transformers' `BertModel` and of `.pooling`, in
 their order, so its vectors are those, bit for bit (a test compares them). Whatever is not plainly such a BERT is left
-to that conversion.
+to torch.
 
 Source: Devlin et al., BERT, arXiv 1810.04805, 3; the encoder is Vaswani et al., arXiv 1706.03762, 3.1.
 """
@@ -10,7 +10,6 @@ Source: Devlin et al., BERT, arXiv 1810.04805, 3; the encoder is Vaswani et al.,
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
-from quern.jobs.models.folders import Model, ModelError, Pooling, read_model
+from quern.jobs.models.folders import Model, ModelError, Pooling
 from quern.jobs.models.machine import import_openvino
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
@@ -40,7 +39,6 @@ _PLAIN = {
 _KINDS = frozenset({"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"})
 # Names that checkpoints of the first BERTs have.
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-_LARGEST = np.finfo(np.float32).max
 
 
 def is_plain_bert(model: Model) -> bool:
@@ -71,11 +69,9 @@ def convert(model: Model, file: Path) -> None:
 
 
 def token_graph(model: Model, trained: Weights) -> Any:
-    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d), with `trained` weights.
+    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d).
 
-    Args:
-        model: A plain BERT.
-        trained: Weights that take the place of its own, by their names within the encoder.
+    Weights that are `trained` take the place of its own, by their names within the encoder.
 
     Raises:
         ModelError: The weights cannot be read, some are missing, or trained ones are of another shape.
@@ -243,14 +239,10 @@ def _pooled(hidden: Any, mask: Any, pooling: Pooling) -> Any:
     ops, tokens = _ops(), np.array([1])
     if pooling == "cls":
         return ops.gather(hidden, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
-    column = ops.unsqueeze(mask, ops.constant(np.int64(-1)))
-    if pooling == "max":
-        hidden = ops.select(ops.convert(column, "boolean"), hidden, ops.constant(-_LARGEST))
-        return ops.reduce_max(hidden, ops.constant(tokens), False)
-    weight = ops.convert(column, "f32")
+    weight = ops.convert(ops.unsqueeze(mask, ops.constant(np.int64(-1))), "f32")
     total = ops.reduce_sum(ops.multiply(hidden, weight), ops.constant(tokens), False)
-    count = ops.maximum(ops.reduce_sum(weight, ops.constant(tokens), False), ops.constant(np.ones((1, 1), np.float32)))
-    return ops.divide(total, count if pooling == "mean" else ops.sqrt(count))
+    count = ops.reduce_sum(weight, ops.constant(tokens), False)
+    return ops.divide(total, ops.maximum(count, ops.constant(np.ones((1, 1), np.float32))))
 
 
 def _ops() -> Any:
@@ -258,7 +250,3 @@ def _ops() -> Any:
     from openvino import opset15
 
     return opset15
-
-
-if __name__ == "__main__":
-    convert(read_model(sys.argv[1]), Path(sys.argv[2]))

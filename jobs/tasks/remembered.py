@@ -8,7 +8,7 @@ the answer that it gave, without asking again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,22 +21,12 @@ from pydantic import ValidationError
 from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, MemoWriter, unnest
 from quern.jobs.tasks.task import Output
-from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
+from quern.schemas.digests import FINGERPRINT_BYTES, settings_digest
 
 log = logging.getLogger(__name__)
 
 _MADE: Final = pa.schema([("output", pa.string()), ("by", pa.string())])
 _PRINT: Final = np.dtype((np.void, FINGERPRINT_BYTES))
-
-
-def identity_of(given: object) -> object:
-    """Everything that a task's output for `given` depends on, JSON-like; None where the input does not say."""
-    return getattr(given, "identity", None)
-
-
-def fingerprints(identities: Sequence[object]) -> Fingerprints:
-    """Fingerprints of inputs by what they say they are, shape (inputs,)."""
-    return np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
 
 
 @dataclass(frozen=True)
@@ -53,40 +43,35 @@ class Kept(Generic[Output]):
         return Path(self.name, settings_digest(self.configuration))
 
 
-@dataclass
-class Remembered:
-    """Where outputs are remembered, by task."""
-
-    root: Path  # The directory.
-    read_only: bool = False  # Whether it was found that nothing can be written there, and told.
-
-
 class StepMemo(Generic[Output]):
-    """What one step made of its inputs, a task carried out by one generator for one."""
+    """What one step made of its inputs, in a directory of `root`."""
 
-    def __init__(self, place: Remembered, step: Kept[Output]) -> None:
-        self._place = place
-        self._directory = place.root / step.folder
-        self._memo, self._output = Memo(self._directory), step.output
-        self._writer = MemoWriter(self._directory, _MADE, most=4096)
+    def __init__(self, root: Path, step: Kept[Output]) -> None:
+        self._root, self._output, self._read_only = root, step.output, False
+        self._memo = Memo(root / step.folder)
+        self._writer = MemoWriter(root / step.folder, _MADE, most=4096)
 
-    def known(self, prints: Fingerprints) -> list[Output | None]:
-        """What is remembered of each input; None where nothing is, or what is there cannot be read as an output."""
+    def known(self, identities: Sequence[object]) -> tuple[list[bytes], list[Output | None]]:
+        """The fingerprint of each input, by what it says it is, and what is remembered of it.
+
+        None where nothing is, or what is there cannot be read as an output.
+        """
+        prints = np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
         known = np.flatnonzero(self._memo.final(prints))
+        keys = [bytes(p) for p in prints]
         outputs: list[Output | None] = [None] * len(prints)
-        if len(known):
-            try:
-                rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
-            except DamagedError:  # A vacuum took them just now: they are made again.
-                return outputs
+        if not len(known):
+            return keys, outputs
+        with suppress(DamagedError):  # A vacuum took them just now: they are made again.
+            rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
             for at, text in zip(known.tolist(), rows.column("output").to_pylist(), strict=True):
                 with suppress(ValidationError):  # Of another form than outputs have now: it is made again.
                     outputs[at] = self._output.model_validate_json(text)
-        return outputs
+        return keys, outputs
 
-    def keep(self, prints: Sequence[bytes], outputs: Sequence[Output], by: str) -> None:
+    def keep(self, outputs: Mapping[bytes, Output], by: str) -> None:
         """Remember outputs that need no other try; they are written in groups, and when the memo is closed."""
-        for fingerprint, output in zip(prints, outputs, strict=True):
+        for fingerprint, output in outputs.items():
             self._writer.add(fingerprint, [{"output": output.model_dump_json(), "by": by}])
         with self._unless_read_only():
             self._writer.commit_if_due()
@@ -104,6 +89,6 @@ class StepMemo(Generic[Output]):
         try:
             yield
         except OSError as error:
-            if not self._place.read_only:
-                log.warning("answers are not remembered: %s error=%s", self._place.root, error.strerror or error)
-            self._place.read_only = True
+            if not self._read_only:
+                log.warning("answers are not remembered: %s error=%s", self._root, error.strerror or error)
+            self._read_only = True

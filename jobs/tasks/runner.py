@@ -17,7 +17,7 @@ from typing import Any, Generic, Self
 from quern.jobs.tasks.conversation import Conversation, Cost, hold
 from quern.jobs.tasks.generators.backends import make_backend
 from quern.jobs.tasks.generators.contract import Backend
-from quern.jobs.tasks.remembered import Kept, Remembered, StepMemo, fingerprints, identity_of
+from quern.jobs.tasks.remembered import Kept, StepMemo
 from quern.jobs.tasks.task import Input, Output, Problem, Task
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
@@ -49,17 +49,11 @@ class Reasoner:
     def __init__(
         self, generator: GeneratorSettings | None = None, engine: EngineSettings | None = None, memo: Path | None = None
     ) -> None:
-        """Without settings, rules.
-
-        Args:
-            generator: What carries out tasks.
-            engine: Where it does.
-            memo: Directory of what is remembered from run to run; None to remember nothing.
-        """
+        """Without settings, rules; `memo` is the directory of what is remembered, None to remember nothing."""
         self._generator, self._engine = generator or GeneratorSettings(), engine or EngineSettings()
         self._open = ExitStack()
         self._backend: Backend | None = None
-        self._memo = None if memo is None else Remembered(memo)
+        self._memo = memo
         self._memos: dict[Path, StepMemo[Any]] = {}
         self.cost = Cost()
         self.fallen_back = self.reused = self.computed = 0
@@ -93,60 +87,61 @@ class Reasoner:
             GeneratorError: The model cannot be asked any more.
             RuntimeError: The reasoner is not open.
         """
-        if self._memo is None:
-            return self._fresh(task, inputs)
         generator = self._generator.of(task.name)
         identities: list[object] = []
-        for given in inputs:
-            identity = identity_of(given)
+        for given in inputs if self._memo else ():
+            identity = getattr(given, "identity", None)
             if identity is None and generator.kind != "rules":
                 # A model's output depends on its prompt, and on what the check needs beside it.
                 prompt, unshown = task.render(given), getattr(given, "unshown", None)
                 identity = prompt if unshown is None else [prompt, unshown]
-            if identity is None:
-                return self._fresh(task, inputs)
             identities.append(identity)
-        prints, kind = fingerprints(identities), generator.kind
-        memo = self._memo_of(self._memo, Kept(task.name, task.output, task.configuration(generator)))
-        known, keys = memo.known(prints), [bytes(p) for p in prints]
-        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
-        fresh = dict(zip(missing, self._fresh(task, [inputs[n] for n in missing.values()]), strict=True))
-        # What the rule said in a model's stead is not remembered: the model may have better luck another time.
-        kept = [(key, done.output) for key, done in fresh.items() if done.by == kind]
-        memo.keep([key for key, _ in kept], [output for _, output in kept], kind)
-        self.computed += len(missing)
-        self.reused += len(inputs) - len(missing)
-        return [fresh[key] if output is None else Done(output, kind) for key, output in zip(keys, known, strict=True)]
+        if self._memo is None or None in identities:
+            return self._fresh(task, inputs)
+
+        def make(places: Sequence[int]) -> list[Done[Output]]:
+            self.computed += len(places)
+            self.reused += len(inputs) - len(places)
+            return self._fresh(task, [inputs[n] for n in places])
+
+        step = Kept(task.name, task.output, task.configuration(generator))
+        return self._remembered(self._memo, step, identities, make, generator.kind)
 
     def kept(
         self, step: Kept[Output], identities: Sequence[object], make: Callable[[Sequence[int]], Sequence[Output]]
     ) -> list[Output]:
         """What a step makes of each input; `make` is called once, with the places of those that nothing is known of.
 
-        For steps by rule that do the work of a batch together. Neither `reused` nor `computed` counts them.
-
-        Args:
-            step: What is made.
-            identities: Of each input everything that its output depends on, JSON-like.
-            make: Makes the outputs of inputs by their places, in that order.
+        For steps by rule that do the work of a batch together. Neither `reused` nor `computed` counts them. The
+        identity of an input is everything that its output depends on, JSON-like.
         """
         if self._memo is None:
             return [*make(range(len(identities)))]
-        memo, prints = self._memo_of(self._memo, step), fingerprints(identities)
-        known, keys = memo.known(prints), [bytes(p) for p in prints]
-        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
-        if not missing:
-            return [output for output in known if output is not None]
-        fresh = dict(zip(missing, make([*missing.values()]), strict=True))
-        memo.keep([*fresh], [*fresh.values()], "rules")
-        return [fresh[key] if output is None else output for key, output in zip(keys, known, strict=True)]
 
-    def _memo_of(self, place: Remembered, step: Kept[Output]) -> StepMemo[Output]:
-        """The memo of a step, opened when it is first needed; of a step by other settings it is another."""
+        def done(places: Sequence[int]) -> list[Done[Output]]:
+            return [Done(output, "rules") for output in make(places)] if places else []
+
+        return [one.output for one in self._remembered(self._memo, step, identities, done, "rules")]
+
+    def _remembered(
+        self,
+        root: Path,
+        step: Kept[Output],
+        identities: Sequence[object],
+        make: Callable[[Sequence[int]], Sequence[Done[Output]]],
+        by: str,
+    ) -> list[Done[Output]]:
+        """What a step makes of each input: what is remembered, else what `make` makes of them by their places."""
         folder = step.folder
         if folder not in self._memos:
-            self._memos[folder] = StepMemo(place, step)
-        return self._memos[folder]
+            self._memos[folder] = StepMemo(root, step)
+        memo: StepMemo[Output] = self._memos[folder]
+        keys, known = memo.known(identities)
+        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
+        fresh = dict(zip(missing, make([*missing.values()]), strict=True))
+        # What the rule said in a model's stead is not remembered: the model may have better luck another time.
+        memo.keep({key: done.output for key, done in fresh.items() if done.by == by}, by)
+        return [fresh[key] if output is None else Done(output, by) for key, output in zip(keys, known, strict=True)]
 
     def _fresh(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
         """What comes of each of the `inputs`, whatever is remembered."""

@@ -15,14 +15,12 @@ Source: GraTAG, section 3.3; Williams, REINFORCE, 1992.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import torch
-from safetensors.torch import save_file
 from torch import nn
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, Fact
@@ -30,16 +28,22 @@ from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply
 from quern.jobs.tasks.generators.decoding import Continuation
-from quern.jobs.tasks.generators.smollm2 import NAME
-from quern.jobs.training.graphs import part_of, read_rows
-from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import HISTORY, Card, Run, Settings, TrainingError, training_folder, write_result
+from quern.jobs.training.graphs import is_held_out
+from quern.jobs.training.language_model import (
+    Example,
+    LanguageModel,
+    Request,
+    batch_at,
+    completion_loss,
+    log_step,
+    read,
+)
+from quern.jobs.training.pairs import read_rows
+from quern.jobs.training.run import Run, TrainingError, training_folder
 from quern.jobs.triplets.find import ChunkTriplets, TripletInput, located, triplet_task
 from quern.jobs.triplets.rule import Passage
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import AnswerSettings
-
-log = logging.getLogger(__name__)
 
 _LEAST: Final = 16  # Questions to learn from.
 
@@ -60,9 +64,9 @@ def read_cases(file: Path) -> list[Case]:
     `triplets` holds a list for each passage, of objects as the Task `find_triplets` has them.
 
     Raises:
-        TrainingError: The file cannot be read, or a row is no such case; the message names the line.
+        DataError: The file cannot be read, or a row is no such case.
     """
-    return read_rows(file, _case, "question with answer and passages", TrainingError)
+    return list(read_rows(file, _case, "question with answer and passages"))
 
 
 def _case(row: Mapping[str, Any]) -> Case:
@@ -151,7 +155,6 @@ class Alignment:
     settings: AlignmentSettings
     size: int
     seed: int
-    history: History
 
     def __post_init__(self) -> None:
         """See that there is enough to learn from.
@@ -163,7 +166,7 @@ class Alignment:
         self.extraction = triplet_task(most)
         answering = answer_task(AnswerSettings(triplets=most))
         self.answering = replace(answering, preface=answering.preface[:1])
-        self.training = [c for c in self.cases if part_of(c.question) != "held-out"]
+        self.training = [c for c in self.cases if not is_held_out(c.question)]
         least = max(_LEAST, self.size)
         if len(self.training) < least:
             raise TrainingError(
@@ -216,7 +219,7 @@ class Alignment:
             settings.gamma,
         )
         gain = (losses[of] - losses[len(cases) :])[whole]
-        self.history.add(
+        log_step(
             step,
             answer_loss=answers.item(),
             gain=gain.mean().item() if len(gain) else 0.0,
@@ -258,7 +261,7 @@ class Alignment:
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def held_out(self, net: Aligner, most: int) -> dict[str, float]:
         """Losses of held-out answers without triplets and with the likeliest ones, and how many these make likelier."""
-        cases = [c for c in self.cases if part_of(c.question) == "held-out"][:most]
+        cases = [c for c in self.cases if is_held_out(c.question)][:most]
         losses = []
         for case in cases:
             (rows,) = self.extracted([case], 1, 0.0, 0)
@@ -275,24 +278,10 @@ class Alignment:
         }
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a run is asked to do."""
-
-    cases: Sequence[Case]
-    source: str  # Name of their file, for the model card.
-    out: Path  # The folder of the result; checkpoints lie beside it until the run ends.
-    base: str  # As `generator.model`; "" for the packaged model.
-    settings: Settings  # Of the alignment; extraction is taught with the same but for its steps.
-    alignment: AlignmentSettings
-    size: int  # Questions of a batch.
-    rank: int  # Of the adapters.
-    measured: int  # Held-out questions that are measured for the model card.
-    command: str  # Makes the model again.
-
-
-def train_aligner(request: Request) -> Mapping[str, float]:
-    """Teach extraction, then align; the figures of the model card.
+def train_aligner(
+    cases: Sequence[Case], source: str, request: Request, alignment: AlignmentSettings
+) -> dict[str, float]:
+    """Teach extraction, then align, with the same settings but for the steps; the figures of the model card.
 
     Raises:
         TrainingError: There are too few questions, or the run cannot go on; the message says why.
@@ -300,18 +289,13 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     settings = request.settings
     model = LanguageModel(request.base, request.rank, settings.seed)
     folder = training_folder(request.out)
-    history = History(folder / HISTORY)
-    data = Alignment(model, request.cases, request.alignment, request.size, settings.seed, history)
-    origin = {
-        "data": text_digest(*map(repr, request.cases)), "base": request.base or NAME, "size": request.size,
-        "base_digest": model.digest,
-        "rank": request.rank, **asdict(request.alignment),
-    }  # fmt: skip
+    data = Alignment(model, cases, alignment, request.size, settings.seed)
+    origin = {**request.origin(model, text_digest(*map(repr, cases))), **asdict(alignment)}
     cold = Run(
         net=model.net,
         batch=data.taught,
         loss=completion_loss,
-        settings=replace(settings, steps=request.alignment.cold, warm=max(1, request.alignment.cold // 10)),
+        settings=replace(settings, steps=alignment.cold, warm=max(1, alignment.cold // 10)),
         folder=folder / "cold",
         origin=origin,
         describe=lambda batch: batch[0].name,
@@ -332,26 +316,17 @@ def train_aligner(request: Request) -> Mapping[str, float]:
     figures = {
         "questions": float(len(data.training)),
         "extraction, loss": taught.loss,
+        "loss": outcome.loss,
         "steps": float(outcome.steps),
-        **history.ends(),
         **{f"{name}, before alignment": value for name, value in before.items()},
         **data.held_out(net.eval(), request.measured),
     }
-
-    def save(into: Path) -> None:
-        save_file(net.fusion.state_dict(), into / "fusion.safetensors")
-        model.save(into)
-
-    card = Card(
+    request.write(
+        model,
+        run,
+        figures,
         title="Answers aligned with triplets",
         task="Extracts triplets and answers from them and their passages: Quern's tasks `find_triplets` and `answer`.",
-        base=f"{model.name}, under its own licence",
-        data=[(request.source, "not stated", len(data.training))],
-        figures=figures,
-        settings={**asdict(settings), **origin},
-        command=request.command,
-        tags={"library_name": "transformers", "pipeline_tag": "text-generation"},
+        data=[(source, "not stated", len(data.training))],
     )
-    write_result(request.out, save, card)
-    run.finish()
     return figures

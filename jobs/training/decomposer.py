@@ -12,9 +12,8 @@ Source: GraTAG, section 3.2; Shao et al., DeepSeekMath, arXiv 2402.03300 (GRPO);
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -25,152 +24,71 @@ from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.tasks.conversation import judge
 from quern.jobs.tasks.generators.contract import Reply
 from quern.jobs.tasks.generators.decoding import Continuation
-from quern.jobs.tasks.generators.smollm2 import NAME
 from quern.jobs.tasks.prompts import QuestionInput, quoted
 from quern.jobs.training.graphs import Graph, edge_f1, measures, sources
-from quern.jobs.training.language_model import Example, History, LanguageModel, batch_at, completion_loss, read
-from quern.jobs.training.run import (
-    HISTORY,
-    Card,
-    Outcome,
-    Run,
-    Setting,
-    Settings,
-    TrainingError,
-    training_folder,
-    write_result,
+from quern.jobs.training.language_model import (
+    Example,
+    LanguageModel,
+    Request,
+    batch_at,
+    completion_loss,
+    log_step,
+    read,
 )
+from quern.jobs.training.run import Run, Setting, TrainingError, training_folder
 from quern.schemas.digests import text_digest
 
 MOST_TOKENS: Final = 200  # Of a graph: the longest of those people wrote in StrategyQA and Break has 190.
 _LEAST: Final = 64  # Graphs to learn from: with fewer a model only repeats them.
-_EVALUATED: Final = 32  # Graphs for development whose likelihood decides on early stop.
 
 Retrieve = Callable[[Sequence[str]], Sequence[Sequence[str]]]
 """The passages of each of some questions, best first."""
 
 
-@dataclass
-class Supervised:
-    """Supervised fine-tuning on graphs."""
+def batches(model: LanguageModel, graphs: Sequence[Graph], size: int, seed: int) -> Callable[[int], list[Example]]:
+    """The examples of each step of supervised fine-tuning, counted from 0.
 
-    model: LanguageModel
-    graphs: Sequence[Graph]
-    size: int  # Graphs of a batch.
-    seed: int
-
-    def __post_init__(self) -> None:
-        """See that there is enough to learn from.
-
-        Raises:
-            TrainingError: There is not.
-        """
-        usable = [g for g in self.graphs if g.fault is None]
-        self.training, self.development = (
-            [
-                self.model.example(DECOMPOSE, QuestionInput(g.question), g.decomposition.model_dump(), g.question)
-                for g in usable
-                if g.part == part
-            ]
-            for part in ("training", "development")
+    Raises:
+        TrainingError: There are too few graphs.
+    """
+    examples = [
+        model.example(DECOMPOSE, QuestionInput(g.question), g.decomposition.model_dump(), g.question)
+        for g in learnable(graphs)
+    ]
+    if len(examples) < (least := max(_LEAST, size)):
+        raise TrainingError(
+            f"{len(examples)} graphs to learn from, of {len(graphs)} questions of which a tenth is held out: {least} "
+            "are needed"
         )
-        least = max(_LEAST, self.size)
-        if len(self.training) < least:
-            raise TrainingError(
-                f"{len(self.training)} graphs to learn from, of {len(self.graphs)} questions: a fifth is held out "
-                f"or for development: {least} are needed"
-            )
-
-    def batch(self, step: int) -> list[Example]:
-        """The examples of a step."""
-        return [self.training[n] for n in batch_at(step, len(self.training), self.size, self.seed)]
-
-    def evaluate(self, net: nn.Module) -> float:
-        """Log-likelihood of a token of graphs for development."""
-        some = self.development[:_EVALUATED]
-        losses = [completion_loss(net, some[at : at + self.size]).item() for at in range(0, len(some), self.size)]
-        return float(-sum(losses) / max(1, len(losses)))
+    return lambda step: [examples[n] for n in batch_at(step, len(examples), size, seed)]
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a run of either kind is asked to do."""
-
-    graphs: Sequence[Graph]
-    out: Path  # The folder of the result; checkpoints lie beside it until the run ends.
-    base: str  # As `generator.model`; "" for the packaged model.
-    settings: Settings
-    size: int  # Questions of a batch.
-    rank: int  # Of the adapters.
-    measured: int  # Held-out questions whose plans are measured for the model card.
-    command: str  # Makes the model again.
-
-    def write(
-        self, model: LanguageModel, run: Run[Any], outcome: Outcome, extra: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Measure on held-out questions, write the folder with its card, and delete the checkpoint; the figures."""
-        held = [g for g in self.graphs if g.part == "held-out"][: self.measured]
-        figures = {"loss": outcome.loss, "steps": float(outcome.steps), **extra}
-        if held:
-            plans, reasons = decompose(model, [g.question for g in held])
-            found = measures(held, plans)
-            figures |= {
-                "held-out, valid, before the rule steps in": 1 - sum(reasons.values()) / len(held),
-                "held-out, right number": float(found["right number"].mean()),
-                "held-out, within one": float(found["within one"].mean()),
-                "held-out, edge F1": edge_f1(found["edges"]),
-            }
-        learnt = [g for g in self.graphs if g.part == "training" and g.fault is None]
-        card = Card(
-            title="Decomposer of questions",
-            task="Takes a question apart into a graph of sub-questions: Quern's task `decompose`.",
-            base=f"{model.name}, under its own licence",
-            data=sources(learnt),
-            figures=figures,
-            settings={**asdict(self.settings), **run.origin},
-            command=self.command,
-            tags={"library_name": "transformers", "pipeline_tag": "text-generation"},
-        )
-        write_result(self.out, model.save, card)
-        run.finish()
-        return figures
-
-    @property
-    def origin(self) -> dict[str, Setting]:
-        """What the weights depend on beside the run's own settings."""
-        digest = text_digest(*(f"{g.question}\n{g.decomposition.model_dump_json()}\n{g.answer}" for g in self.graphs))
-        return {
-            "data": digest,
-            "base": self.base or NAME,
-            "size": self.size,
-            "rank": self.rank,
-            "task": DECOMPOSE.version,
-        }
+def learnable(graphs: Sequence[Graph]) -> list[Graph]:
+    """The graphs to train on."""
+    return [g for g in graphs if not g.held_out and g.fault is None]
 
 
-def train_supervised(request: Request) -> dict[str, float]:
+def train_supervised(graphs: Sequence[Graph], request: Request) -> dict[str, float]:
     """Fine-tune on people's graphs; the figures of the model card.
 
     Raises:
         TrainingError: There are too few graphs, or the run cannot go on; the message says why.
     """
     model = LanguageModel(request.base, request.rank, request.settings.seed)
-    data = Supervised(model, request.graphs, request.size, request.settings.seed)
     run = Run(
         net=model.net,
-        batch=data.batch,
+        batch=batches(model, graphs, request.size, request.settings.seed),
         loss=completion_loss,
         settings=request.settings,
         folder=training_folder(request.out),
-        origin={**request.origin, "base_digest": model.digest},
-        evaluate=data.evaluate if request.settings.patience and data.development else None,
+        origin=_origin(request, model, graphs),
         describe=lambda batch: batch[0].name,
     )
-    outcome = run.train()
-    return request.write(model, run, outcome, {"graphs": float(len(data.training))})
+    return _finish(graphs, request, model, run)
 
 
 def train_by_reward(
+    graphs: Sequence[Graph],
     request: Request,
     judge: str,
     retrieves: Sequence[Retrieve],
@@ -180,13 +98,8 @@ def train_by_reward(
 ) -> dict[str, float]:
     """Group relative policy optimisation of the decomposer `request.base`; the figures of the model card.
 
-    Args:
-        request: The run; `request.size` questions a step.
-        judge: The model M, as `generator.model`; "" for the packaged one.
-        retrieves: C retrievals of passages.
-        embed: Unit vectors of texts.
-        settings: Of the optimisation.
-        evidence: Names what is retrieved, and how.
+    `judge` is the model M, as `generator.model`; `retrieves` are C retrievals, which `evidence` names for the model
+    card; `embed` gives unit vectors. The graphs of the questions are not looked at.
 
     Raises:
         TrainingError: There are too few questions with answers, or the run cannot go on; the message says why.
@@ -194,16 +107,7 @@ def train_by_reward(
     model = LanguageModel(request.base, request.rank, request.settings.seed)
     frozen = LanguageModel(judge, 1, 0)
     frozen.net.requires_grad_(False).eval().to(request.settings.device)
-    data = ByReward(
-        model,
-        frozen,
-        request.graphs,
-        retrieves,
-        embed,
-        settings,
-        request.settings.seed,
-        History(training_folder(request.out) / HISTORY),
-    )
+    data = ByReward(model, frozen, graphs, retrieves, embed, settings, request.settings.seed)
     every = -(-request.settings.every // settings.reuse) * settings.reuse
     run = Run(
         net=model.net,
@@ -212,17 +116,45 @@ def train_by_reward(
         settings=replace(request.settings, every=every),
         folder=training_folder(request.out),
         origin={
-            **request.origin,
+            **_origin(request, model, graphs),
             **asdict(settings),
-            "base_digest": model.digest,
-            "judge": judge or NAME,
+            "judge": judge,
             "judge_digest": frozen.digest,
             "evidence": evidence,
         },
         describe=lambda batch: batch[1][0].question,
     )
+    return _finish(graphs, request, model, run)
+
+
+def _origin(request: Request, model: LanguageModel, graphs: Sequence[Graph]) -> dict[str, Setting]:
+    data = text_digest(*(f"{g.question}\n{g.decomposition.model_dump_json()}\n{g.answer}" for g in graphs))
+    return {**request.origin(model, data), "task": DECOMPOSE.version}
+
+
+def _finish(graphs: Sequence[Graph], request: Request, model: LanguageModel, run: Run[Any]) -> dict[str, float]:
+    """Train, measure on held-out questions, and write the folder with its card; the figures."""
     outcome = run.train()
-    return request.write(model, run, outcome, data.history.ends())
+    learnt, held = learnable(graphs), [g for g in graphs if g.held_out][: request.measured]
+    figures = {"graphs": float(len(learnt)), "loss": outcome.loss, "steps": float(outcome.steps)}
+    if held:
+        plans, reasons = decompose(model, [g.question for g in held])
+        values = measures(held, plans)
+        figures |= {
+            "held-out, valid, before the rule steps in": 1 - sum(reasons.values()) / len(held),
+            "held-out, right number": float(values["right number"].mean()),
+            "held-out, within one": float(values["within one"].mean()),
+            "held-out, edge F1": edge_f1(values["edges"]),
+        }
+    request.write(
+        model,
+        run,
+        figures,
+        title="Decomposer of questions",
+        task="Takes a question apart into a graph of sub-questions: Quern's task `decompose`.",
+        data=sources(learnt),
+    )
+    return figures
 
 
 def decompose(model: LanguageModel, questions: Sequence[str], *, batch: int = 32) -> tuple[list[Plan], Counter[str]]:
@@ -325,7 +257,6 @@ class ByReward:
     embed: Callable[[Sequence[str]], Any]  # Unit vectors of texts, an array of shape (n, d).
     settings: GroupSettings
     seed: int
-    history: History
 
     def __post_init__(self) -> None:
         """See that there are questions with answers.
@@ -333,7 +264,7 @@ class ByReward:
         Raises:
             TrainingError: There are not.
         """
-        self.questions = [g for g in self.graphs if g.part == "training" and g.answer]
+        self.questions = [g for g in self.graphs if not g.held_out and g.answer]
         if len(self.questions) < self.settings.questions:
             raise TrainingError(
                 f"{len(self.questions)} questions with an `answer` to learn from: {self.settings.questions} are needed"
@@ -375,7 +306,7 @@ class ByReward:
         worth = self.worth([g for g in graphs for _ in range(many)], [plan for plan, _ in plans])
         # A graph that fails the check never reaches the search; one that was cut off says nothing and is left out.
         worth[failed] = self.settings.floor
-        self.history.add(
+        log_step(
             number,
             reward=worth[whole].mean().item() if whole.any() else self.settings.floor,
             sampled=len(rows),

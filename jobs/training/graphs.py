@@ -12,32 +12,23 @@ A file is JSON Lines in any of these forms, row by row:
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from quern.jobs.reasoning.questions.decompose import Decomposition, Relation
 from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
-from quern.schemas.errors import QuernError
+from quern.jobs.training.pairs import read_rows
 
 LOOK_UPS: Final = ("select", "project", "boolean")  # Operators of QDMR that look something up.
-_PARTS: Final = 10  # One in so many questions is held out, another is for development.
-
-Row = TypeVar("Row")
-Part = Literal["held-out", "development", "training"]
-
-
-class GraphsError(QuernError):
-    """A file of graphs that cannot be read; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -65,54 +56,27 @@ class Graph:
         return Decomposition(is_complex=bool(texts), sub_queries=texts, parent_child=pairs)
 
     @property
-    def part(self) -> Part:
-        """The part of the data that the question belongs to."""
-        return part_of(self.question)
+    def held_out(self) -> bool:
+        """Whether it is measured with, not trained on."""
+        return is_held_out(self.question)
 
 
-def part_of(question: str) -> Part:
-    """The part of the data that a question belongs to, by a digest of its words: the same in every file."""
-    number = int(sha256(" ".join(question.lower().split()).encode()).hexdigest()[:12], 16) % _PARTS
-    return "held-out" if number == 0 else "development" if number == 1 else "training"
+def is_held_out(text: str) -> bool:
+    """Whether a text belongs to the held-out tenth, by a digest of its words: the same in every file."""
+    return int(sha256(" ".join(text.lower().split()).encode()).hexdigest()[:12], 16) % 10 == 0
 
 
 def read_graphs(files: Sequence[Path]) -> list[Graph]:
     """The graphs of the files, in their order; each question once.
 
     Raises:
-        GraphsError: A file cannot be read, or a row is none of the forms; the message names file and line.
+        DataError: A file cannot be read, or a row is none of the forms.
     """
     graphs: dict[str, Graph] = {}
     for file in files:
-        for graph in read_rows(
-            file, partial(graph_of, source=file.name), "question with its sub-questions", GraphsError
-        ):
+        for graph in read_rows(file, partial(graph_of, source=file.name), "question with its sub-questions"):
             graphs.setdefault(graph.question, graph)
     return list(graphs.values())
-
-
-def read_rows(file: Path, parse: Callable[[Any], Row], form: str, fault: type[QuernError]) -> list[Row]:
-    """The rows of a JSON Lines file.
-
-    Args:
-        file: The file.
-        parse: Makes a row of a value of JSON; what it raises says what is wrong.
-        form: What a row is, for errors.
-        fault: The error that is raised where the file cannot be read, or a row is wrong; it names the line.
-    """
-    try:
-        lines = file.read_text("utf-8").split("\n")  # Not at U+2028, which JSON may hold.
-    except (OSError, UnicodeDecodeError) as error:
-        raise fault(f"{file} cannot be read: {error}") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                rows.append(parse(json.loads(line)))
-            except (ValueError, TypeError, KeyError, AttributeError, SyntaxError) as error:
-                cause = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-                raise fault(f"{file}, line {number} is no {form}: {cause}") from error
-    return rows
 
 
 def graph_of(row: Mapping[str, Any], source: str = "") -> Graph:
@@ -199,12 +163,6 @@ def _edges(gold: Graph, plan: Plan) -> tuple[int, int, int]:
     rows, columns = linear_sum_assignment(np.array(alike), maximize=True)
     match = {int(r) + 1: int(c) + 1 for r, c in zip(rows, columns, strict=True)}
     return len({(match.get(p), match.get(n)) for p, n in ours} & theirs), len(ours), len(theirs)
-
-
-def faults(graphs: Iterable[Graph]) -> str:
-    """How many graphs cannot be learnt from, by reason, in words."""
-    counts = Counter(g.fault for g in graphs if g.fault)
-    return ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
 
 
 def sources(graphs: Iterable[Graph]) -> list[tuple[str, str, int]]:

@@ -11,11 +11,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import mean
 from typing import Any, Final
 
 import numpy as np
@@ -28,9 +26,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.tasks.generators.decoding import SHARED, Continuation, Decoder, Guide, Sampling, shared_length
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
-from quern.jobs.tasks.generators.smollm2 import NAME, packaged_folder
 from quern.jobs.tasks.task import Input, Task
-from quern.jobs.training.run import TrainingError, weights_digest
+from quern.jobs.training.run import Card, Run, Setting, Settings, TrainingError, weights_digest, write_result
 
 log = logging.getLogger(__name__)
 
@@ -64,20 +61,14 @@ class LanguageModel:
     """A causal language model in a folder of Hugging Face, with adapters of which alone are trained."""
 
     def __init__(self, name: str, rank: int, seed: int) -> None:
-        """Load the model that `name` names as `generator.model` does, "" for the packaged one.
-
-        Args:
-            name: A folder, or a name in the Hugging Face cache.
-            rank: Rank of the adapters of every linear layer but the head.
-            seed: Of the adapters' first weights.
+        """Load the model that `name` names as `generator.model` does, with adapters of every layer but the head.
 
         Raises:
             GeneratorError: There is no such model on this machine.
             TrainingError: It is no causal language model of transformers.
         """
         forbid_network()
-        self.name = name or NAME
-        self.folder = model_folder(name) if name else packaged_folder()
+        self.folder = model_folder(name)
         try:
             model = AutoModelForCausalLM.from_pretrained(self.folder, dtype=torch.float32)
             self.tokenizer = AutoTokenizer.from_pretrained(self.folder)
@@ -134,14 +125,9 @@ class LanguageModel:
         temperature: float = 0.0,
         seed: int = 0,
     ) -> list[Continuation]:
-        """What the model writes after each of the prompts, held to the schema, in their order.
+        """What the model writes after each of the prompts, at most so many tokens held to the schema, in their order.
 
-        Args:
-            prompts: Token ids; the same prompt may be there several times and is continued differently.
-            schema: JSON schema.
-            most: Most tokens of a completion.
-            temperature: 0 for the likeliest tokens.
-            seed: Of the dice; prompt n has those of `seed + n`.
+        Prompt n has the dice of `seed + n`, so equal prompts are continued differently; temperature 0 has none.
         """
         rows = [
             Continuation(n, p, most, matcher=self.guide.matcher(schema), dice=torch.Generator().manual_seed(seed + n))
@@ -206,31 +192,50 @@ def completion_loss(net: nn.Module, examples: Sequence[Example]) -> torch.Tensor
     return -reading.chances.sum() / reading.mask.sum()
 
 
-class History:
-    """Figures of each step in a file beside the checkpoint; of a step that a resumed run did again, the later ones."""
+def log_step(step: int, **figures: float) -> None:
+    """Log the figures of a step, counted from 0."""
+    log.info("step=%d %s", step + 1, " ".join(f"{name}={value:.4g}" for name, value in figures.items()))
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
 
-    def add(self, step: int, **figures: float) -> None:
-        """Append the figures of a step, and log them."""
-        log.info("step=%d %s", step + 1, " ".join(f"{name}={value:.4g}" for name, value in figures.items()))
-        with self._file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps({"step": step, **figures}) + "\n")
+@dataclass(frozen=True)
+class Request:
+    """What a training of a language model is asked to do."""
 
-    def ends(self) -> dict[str, float]:
-        """Mean of each figure over the first and the last tenth of the steps; nothing where there were none."""
-        if not self._file.exists():
-            return {}
-        rows: dict[int, dict[str, float]] = {}
-        for line in self._file.read_text("utf-8").splitlines():
-            with suppress(ValueError):  # A line that a kill cut off.
-                row = json.loads(line)
-                rows[row.pop("step")] = row
-        steps = [row for _, row in sorted(rows.items())]
-        tenth = max(1, len(steps) // 10)
-        parts = {"first tenth": steps[:tenth], "last tenth": steps[-tenth:]}
-        return {f"{name}, {end}": mean(s[name] for s in some) for name in steps[0] for end, some in parts.items()}
+    out: Path  # The folder of the result; checkpoints lie beside it until the run ends.
+    base: str  # As `generator.model`.
+    settings: Settings
+    size: int  # Questions of a batch.
+    rank: int  # Of the adapters.
+    measured: int  # Held-out questions that are measured for the model card.
+    command: str  # Makes the model again.
+
+    def origin(self, model: LanguageModel, data: str) -> dict[str, Setting]:
+        """What the weights depend on beside the run's own settings; `data` is a digest."""
+        return {"data": data, "base": self.base, "base_digest": model.digest, "size": self.size, "rank": self.rank}
+
+    def write(
+        self,
+        model: LanguageModel,
+        run: Run[Any],
+        figures: Mapping[str, float],
+        *,
+        title: str,
+        task: str,
+        data: Sequence[tuple[str, str, int]],
+    ) -> None:
+        """Write the model with its card, and delete the checkpoint; title, task and data are those of `Card`."""
+        card = Card(
+            title=title,
+            task=task,
+            base=f"{self.base}, under its own licence",
+            data=data,
+            figures=figures,
+            settings=run.described,
+            command=self.command,
+            tags={"library_name": "transformers", "pipeline_tag": "text-generation"},
+        )
+        write_result(self.out, model.save, card)
+        run.finish()
 
 
 def batch_at(step: int, count: int, size: int, seed: int) -> list[int]:

@@ -147,7 +147,7 @@ class Training:
         """Train, and write the weights; a run takes minutes, so none is gone on with.
 
         Raises:
-            PageError: A file of pages cannot be read.
+            DataError: A file of pages cannot be read.
         """
         torch.manual_seed(self.seed)
         chance = random.Random(self.seed)

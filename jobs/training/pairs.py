@@ -1,16 +1,16 @@
-"""Questions with texts that answer them and texts that do not: reading, writing, and the check for leaks.
+"""Training data in JSON Lines, questions with texts that answer them and texts that do not, and the check for leaks.
 
-A file has FlagEmbedding's format, a JSON object a line: `{"query": ..., "pos": [...], "neg": [...]}`.
+A file of pairs has FlagEmbedding's format: `{"query": ..., "pos": [...], "neg": [...]}`.
 """
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.schemas.digests import text_digest
@@ -18,10 +18,30 @@ from quern.schemas.errors import QuernError
 from quern.schemas.tables.training_pairs import NEGATIVE, POSITIVE
 
 _ASKED: Final = ("question", "query", "input", "claim")  # Fields of what a model is asked.
+Row = TypeVar("Row")
 
 
-class PairError(QuernError):
-    """Training pairs that cannot be read or used; the message names file and line."""
+class DataError(QuernError):
+    """Training data that cannot be read or used; the message names file and line."""
+
+
+def read_rows(file: Path, parse: Callable[[Any], Row], form: str) -> Iterator[Row]:
+    """The rows of a JSON Lines file, each as `parse` makes it; what that raises says why it is no `form`.
+
+    Raises:
+        DataError: The file cannot be read, or a row is wrong.
+    """
+    try:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        yield parse(json.loads(line))
+                    except (ValueError, TypeError, KeyError, AttributeError, SyntaxError) as error:
+                        cause = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+                        raise DataError(f"{file}, line {number} is no {form}: {cause}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 @dataclass(frozen=True)
@@ -82,19 +102,18 @@ def read_pairs(file: Path) -> list[Pair]:
     """The pairs of a labelled set in FlagEmbedding's format.
 
     Raises:
-        PairError: The file cannot be read, or a line is not of the format.
+        DataError: The file cannot be read, or a line is not of the format.
     """
-    pairs = []
-    for number, value in _lines(file):
-        parts = [value.get("query"), value.get("pos"), value.get("neg", [])]
-        texts = [*parts[1], *parts[2]] if isinstance(parts[1], list) and isinstance(parts[2], list) else [None]
-        if not all(isinstance(text, str) and text.strip() for text in [parts[0], *texts]) or not parts[1]:
-            raise PairError(
-                f'{file}:{number}: write {{"query": "...", "pos": ["..."], "neg": ["..."]}}, with a text in pos'
-            )
-        for label, some in ((POSITIVE, parts[1]), (NEGATIVE, parts[2])):
-            pairs += [Pair(parts[0], text, label, "labelled", file.name) for text in some]
-    return pairs
+
+    def parse(row: Any) -> list[Pair]:
+        question, positives, negatives = row["query"], row["pos"], row.get("neg", [])
+        lists = positives and isinstance(positives, list) and isinstance(negatives, list)
+        if not lists or not all(isinstance(t, str) and t.strip() for t in [question, *positives, *negatives]):
+            raise ValueError('write {"query": "...", "pos": ["..."], "neg": ["..."]}, with a text in pos')
+        labels = [(POSITIVE, text) for text in positives] + [(NEGATIVE, text) for text in negatives]
+        return [Pair(question, text, label, "labelled", file.name) for label, text in labels]
+
+    return [pair for pairs in read_rows(file, parse, "question with texts") for pair in pairs]
 
 
 @dataclass(frozen=True)
@@ -111,20 +130,24 @@ class HeldOut:
         Of sets of claims (ExpertQA) also each `claim` and each sentence of its `evidence`.
 
         Raises:
-            PairError: A file cannot be read or has none of them.
+            DataError: A file cannot be read or has none of them.
         """
         questions, texts = set[str](), set[str]()
+
+        def parse(row: Any) -> None:
+            questions.update(str(row[key]) for key in _ASKED if row.get(key))
+            passages = [p.get("text") if isinstance(p, dict) else p for p in row.get("passages") or []]
+            texts.update(text for text in [row.get("text"), *(row.get("pos") or []), *passages] if text)
+            for passage in map(Passage.read, row.get("evidence") or []):
+                # A sentence that is quoted has four words; fewer stand anywhere.
+                texts.update(s for s in (passage.text, *passage.sentences) if len(normalised(s).split()) >= 4)
+
         for file in files:
             before = len(questions) + len(texts)
-            for _, value in _lines(file):
-                questions.update(str(value[key]) for key in _ASKED if value.get(key))
-                passages = [p.get("text") if isinstance(p, dict) else p for p in value.get("passages") or []]
-                texts.update(text for text in [value.get("text"), *(value.get("pos") or []), *passages] if text)
-                for passage in map(Passage.read, value.get("evidence") or []):
-                    # A sentence that is quoted has four words; fewer stand anywhere.
-                    texts.update(s for s in (passage.text, *passage.sentences) if len(normalised(s).split()) >= 4)
+            for _ in read_rows(file, parse, "question or text"):
+                pass
             if len(questions) + len(texts) == before:
-                raise PairError(
+                raise DataError(
                     f"--held-out {file} has neither a question, query, input or claim, nor a text, pos, passages or "
                     "evidence"
                 )
@@ -134,10 +157,10 @@ class HeldOut:
         """See that none of the questions to train on is held out.
 
         Raises:
-            PairError: Some are; the message shows one.
+            DataError: Some are; the message shows one.
         """
         if leaks := [q for q in questions if text_digest(normalised(q)) in self.questions]:
-            raise PairError(
+            raise DataError(
                 f"{len(leaks)} questions to train on are in the held-out sets, as {leaks[0][:80]!r}: remove them"
             )
 
@@ -149,19 +172,3 @@ class HeldOut:
         """Whether the question of a pair is held out, or its text, with or without the title in its first line."""
         texts = {text_digest(normalised(text)) for text in (pair.text, pair.text.partition("\n")[2]) if text}
         return text_digest(normalised(pair.question)) in self.questions or not texts.isdisjoint(self.texts)
-
-
-def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                value = json.loads(line)
-                if not isinstance(value, dict):
-                    raise PairError(f"{file}:{number}: not a JSON object")
-                yield number, value
-    except (OSError, UnicodeDecodeError) as error:
-        raise PairError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    except json.JSONDecodeError as error:
-        raise PairError(f"{file}:{number}: not JSON: {error.msg}") from error

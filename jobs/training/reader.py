@@ -26,19 +26,9 @@ from torch.nn import functional
 from transformers import BertModel
 
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
-from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
+from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, dequantised, lay_out
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pages import (
-    Chances,
-    Question,
-    Target,
-    decision,
-    names_of,
-    pages_of,
-    read_pages,
-    target,
-    turned,
-)
+from quern.jobs.training.pages import Chances, Question, Target, decision, pages_of, read_pages, target
 from quern.jobs.training.run import Run, Settings, autocast, training_folder
 from quern.schemas.digests import bytes_digest, settings_digest
 
@@ -111,12 +101,11 @@ class Net(nn.Module):  # type: ignore[misc]
 
     def load_weights(self, file: Path) -> None:
         """Go on from the weights of a reader in `file`."""
-        known = load_file(file)
+        known = dequantised(load_file(file))
         for name, parameter in self.named_parameters():
             name = name.removeprefix("encoder.")
             if parameter.requires_grad and name in known:
-                values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
-                parameter.data.copy_(torch.from_numpy(np.asarray(values)))
+                parameter.data.copy_(torch.from_numpy(known[name]))
 
 
 @dataclass(frozen=True)
@@ -186,23 +175,13 @@ class Layout:
 class Decisions:
     """Questions of yes or no with lines that decide them, drawn so that shared words do not tell yes from no.
 
-    Half of them are about twins of pages, a quarter are written ones, and a quarter sentences turned round.
+    Two thirds of them are about twins of pages.
     """
-
-    _OF = (0.25, 0.5, 0.25)
 
     def __init__(self, questions: Sequence[Question]) -> None:
         asked = [q for q in questions if q.right and q.yes is not None]
-        chance = random.Random(0)
-        literal = [
-            Question(text, page, frozenset([n]), "verdict", yes=yes)
-            for page in pages_of(questions)
-            for names in [names_of(page.written)]
-            for n, line in enumerate(page.written)
-            for text, yes in turned(line, names, chance)
-        ]
-        parts = [[q for q in asked if not q.page.has_twin], [q for q in asked if q.page.has_twin], literal]
-        self._parts = [(part, _evened(part), share) for part, share in zip(parts, self._OF, strict=True) if part]
+        parts = {1 / 3: [q for q in asked if not q.page.has_twin], 2 / 3: [q for q in asked if q.page.has_twin]}
+        self._parts = [(part, _evened(part), share) for share, part in parts.items() if part]
 
     def __bool__(self) -> bool:
         return bool(self._parts)
@@ -271,7 +250,7 @@ class Training:
         """Train, and write the weights.
 
         Raises:
-            PageError: A file of pages cannot be read.
+            DataError: A file of pages cannot be read.
             TrainingError: As of `Run.train`.
         """
         torch.manual_seed(self.seed)

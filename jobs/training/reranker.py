@@ -22,7 +22,7 @@ from safetensors.numpy import load_file
 from torch import nn
 
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, forbid_network
-from quern.jobs.models.reader import FILE, SCALE
+from quern.jobs.models.reader import FILE, dequantised
 from quern.jobs.training.pairs import Group, normalised
 from quern.jobs.training.run import (
     Card,
@@ -110,11 +110,10 @@ class Reranker(nn.Module):  # type: ignore[misc]
             raise TrainingError(f"--layers {shape.layers}: --base {base} has {there}")
         if base == READER:
             # Take the layers of the packaged reader.
-            known, own = load_file(FILE), dict(self.model.bert.named_parameters())
-            for name, parameter in own.items():
+            known = dequantised(load_file(FILE))
+            for name, parameter in self.model.bert.named_parameters():
                 if name.startswith("encoder.") and name in known:
-                    values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
-                    parameter.data.copy_(torch.from_numpy(np.asarray(values)))
+                    parameter.data.copy_(torch.from_numpy(known[name]))
         self.model.get_input_embeddings().requires_grad_(False)
         self.max_tokens = shape.max_tokens
 
@@ -219,21 +218,14 @@ def train(
     command: str,
     beside: Sequence[Path] = (),
 ) -> dict[str, float]:
-    """Train a cross-encoder and write its folder, which `rerank.model` takes.
+    """Train a cross-encoder and write its folder `out`, which `rerank.model` takes.
 
-    Args:
-        groups: Questions with their texts.
-        out: The folder; `OUT.training` beside it holds the checkpoint until the result is written.
-        settings: How long and how fast.
-        shape: What a step reads.
-        base: A model, or `reader`.
-        data: Sources of the pairs with licence and number, for the model card.
-        command: What makes the model again.
-        beside: Files that the folder also gets.
+    `OUT.training` holds the checkpoint until the result is written. `base` is a model, or `reader`; `data` and
+    `command` are those of `Card`; the folder also gets the files `beside`.
 
     Returns:
-        Figures: `questions`, `steps`, `loss`, and the mean reciprocal rank on the development tenth, which
-            chooses the weights, before and after.
+        `questions`, `steps`, `loss`, and the mean reciprocal rank on the development tenth, which chooses the weights,
+            before and after.
 
     Raises:
         TrainingError: There are too few pairs, the base is no encoder, or as `Run.train`.
@@ -277,7 +269,7 @@ def train(
         base=described(base),
         data=data,
         figures=figures,
-        settings={**vars(settings), **vars(shape), **held},
+        settings=run.described,
         command=command,
         tags={"library_name": "transformers", "pipeline_tag": "text-ranking"},
     )

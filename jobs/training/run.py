@@ -1,10 +1,10 @@
-"""One training loop for every task: checkpoints, resuming, early stop, and the folder with its model card.
+"""One training loop for every task: checkpoints, resuming, the best weights, and the folder with its model card.
 
 Batches are addressed by step, and each step begins from a seed of its own. So a run is a function of its settings, and
 a checkpoint needs no state of random generators: a run that was killed at any moment ends with the weights of one that
 was not, bit for bit on a CPU with one thread.
 
-Source: Loshchilov and Hutter, AdamW, arXiv 1711.05101; early stop as Prechelt, Early Stopping - But When?, 1998.
+Source: Loshchilov and Hutter, AdamW, arXiv 1711.05101.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from quern.schemas.errors import QuernError
 Batch = TypeVar("Batch")
 Setting = str | int | float | bool
 
-HISTORY: Final = "history.jsonl"  # In the folder of a run: figures of its steps.
 _AGAIN: Final = "## Make it again"  # Heading of a model card, by which a result is known.
 _LOGGED: Final = 50  # Steps between two lines of the log.
 _SHOWN: Final = 200  # Characters of a batch in an error.
@@ -59,7 +58,6 @@ class Settings:
     seed: int = 0  # Of everything that is left to chance.
     device: str = "cpu"  # `cpu` or `cuda`.
     every: int = 250  # Steps between two checkpoints, before each of which the model is evaluated.
-    patience: int = 0  # Evaluations without a better figure after which the run stops; 0 for never.
 
     def __post_init__(self) -> None:
         """Raises: TrainingError, ModelError, where there is no such device."""
@@ -72,7 +70,7 @@ class Settings:
 class Outcome:
     """What a run ended with."""
 
-    steps: int  # Batches trained on; fewer than the settings' after an early stop.
+    steps: int  # Batches trained on.
     loss: float  # Mean of the last steps.
     best: float | None  # The best evaluation; the weights are those that it was measured with.
 
@@ -90,7 +88,6 @@ class Run(Generic[Batch]):
     origin: Mapping[str, Setting]
     evaluate: Callable[[nn.Module], float] | None = None  # Higher is better.
     describe: Callable[[Batch], str] = lambda batch: ""  # Names a batch in errors.
-    saved: Callable[[], None] = lambda: None  # Called after each checkpoint.
 
     @property
     def checkpoint(self) -> Path:
@@ -98,17 +95,9 @@ class Run(Generic[Batch]):
         return self.folder / "checkpoint.pt"
 
     @property
-    def fingerprint(self) -> str:
-        """Digest of all that the weights depend on."""
-        return settings_digest(self._described)
-
-    @property
-    def _described(self) -> dict[str, Setting]:
-        """Every setting by its name."""
-        own: dict[str, Setting] = asdict(self.settings)
-        if clash := own.keys() & self.origin.keys():
-            raise ValueError(f"settings named twice: {', '.join(sorted(clash))}")
-        return own | dict(self.origin)
+    def described(self) -> dict[str, Setting]:
+        """All that the weights depend on, by name: settings of the run, data, base, settings of the task."""
+        return {**asdict(self.settings), **self.origin}
 
     def train(self) -> Outcome:
         """Train from the checkpoint, if there is one, to the end; the net then holds the best weights.
@@ -123,7 +112,7 @@ class Run(Generic[Batch]):
         optimiser = torch.optim.AdamW(trained, lr=settings.rate, fused=True)
         state = self._resume(optimiser)
         begun, first = time.monotonic(), state.step
-        while state.step < settings.steps and not (settings.patience and state.stale >= settings.patience):
+        while state.step < settings.steps:
             step = state.step
             for group in optimiser.param_groups:
                 group["lr"] = settings.rate * min((step + 1) / max(1, settings.warm), 1 - step / settings.steps)
@@ -176,16 +165,13 @@ class Run(Generic[Batch]):
             figure = self.evaluate(self.net)
         log.info("step=%d evaluation=%.4f best=%s", state.step, figure, state.best)
         if state.best is None or figure > state.best:
-            state.best, state.best_weights, state.stale = figure, self._weights(), 0
-        else:
-            state.stale += 1
+            state.best, state.best_weights = figure, self._weights()
 
     def _resume(self, optimiser: torch.optim.Optimizer) -> _State:
         """The state of a killed run; a new one where there is no checkpoint."""
         self.folder.mkdir(parents=True, exist_ok=True)
         sweep(self.folder)
         if not self.checkpoint.exists():
-            (self.folder / HISTORY).unlink(missing_ok=True)
             return _State()
         again = f"use those, or delete {self.checkpoint} to begin anew"
         try:
@@ -193,10 +179,10 @@ class Run(Generic[Batch]):
             described: dict[str, Setting] = held["settings"]
         except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError) as error:
             raise TrainingError(f"checkpoint {self.checkpoint} is damaged: delete it to begin anew") from error
-        if described != self._described:
-            names = sorted(described.keys() | self._described.keys())
-            other = [n for n in names if described.get(n) != self._described.get(n)]
-            now = ", ".join(f"{n} {described.get(n)} (now {self._described.get(n)})" for n in other)
+        if described != self.described:
+            names = sorted(described.keys() | self.described.keys())
+            other = [n for n in names if described.get(n) != self.described.get(n)]
+            now = ", ".join(f"{n} {described.get(n)} (now {self.described.get(n)})" for n in other)
             raise TrainingError(f"checkpoint {self.checkpoint} was made with other settings: {now}; {again}")
         try:
             if unknown := self.net.load_state_dict(held["weights"], strict=False).unexpected_keys:
@@ -211,7 +197,7 @@ class Run(Generic[Batch]):
     def _save(self, optimiser: torch.optim.Optimizer, state: _State) -> None:
         """Write a checkpoint, whole or not at all."""
         held = {
-            "settings": self._described,
+            "settings": self.described,
             "weights": self._weights(),
             "optimiser": optimiser.state_dict(),
             "state": vars(state),
@@ -232,7 +218,6 @@ class Run(Generic[Batch]):
                 f"no space for checkpoint {self.checkpoint} after step {state.step}; {kept}: "
                 "make room and run the same command again"
             ) from error
-        self.saved()
 
 
 @dataclass
@@ -243,7 +228,6 @@ class _State:
     losses: list[float] = field(default_factory=list)  # The last ones.
     best: float | None = None
     best_weights: dict[str, torch.Tensor] | None = None
-    stale: int = 0  # Evaluations since the best.
 
     @property
     def loss(self) -> float:
@@ -293,13 +277,7 @@ def check_out(out: Path) -> None:
 def write_result(out: Path, save: Callable[[Path], None], card: Card) -> str:
     """Let `save` fill a folder, add the model card, and put it at `out` in place of what an earlier run left there.
 
-    Args:
-        out: The folder of the result.
-        save: Writes weights and configuration.
-        card: The model card, written as README.md.
-
-    Returns:
-        SHA-256 of the weights.
+    Returns the SHA-256 of the weights.
 
     Raises:
         TrainingError: `out` holds something else than a model.

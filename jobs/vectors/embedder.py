@@ -6,18 +6,16 @@ there the first vector that is committed to the memo is the vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import cached_property, lru_cache
-from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from quern.jobs.models.batches import Batching, Call
+from quern.jobs.models.batches import Batching
 from quern.jobs.models.folders import (
     Model,
     ModelError,
@@ -29,27 +27,19 @@ from quern.jobs.models.folders import (
     resolve_max_tokens,
 )
 from quern.jobs.models.machine import Precision, available_cores, check_precision, in_background
+from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
+from quern.jobs.models.torch_runtime import TorchRunner
 from quern.schemas.extras import require
 from quern.schemas.settings import EmbedSettings
 
 Vectors = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
+Runner = OpenVinoRunner | TorchRunner
 
 # Texts and tokens of a call by default. On a processor the number of texts makes no difference to speed (8 to 128 of 30
 # tokens, 1 to 16 of 330: within 5%), so calls are small enough to share out and to need little memory.
 _CPU_CALL = (32, 4096)
 _GPU_CALL = (1024, 131_072)
-
-
-# Module and class of each engine: only the one that is named is imported, for torch takes seconds.
-_RUNTIMES: Final = {"openvino": ("openvino_runtime", "OpenVinoRunner"), "torch": ("torch_runtime", "TorchRunner")}
-
-
-class Runner(Protocol):
-    """A model in this process, ready to run."""
-
-    def run(self, calls: Iterable[Call], vectors: Vectors) -> None:
-        """Write the vectors of all `calls`, not normalised, into their rows of `vectors`."""
 
 
 def _threads(settings: EmbedSettings) -> int:
@@ -64,16 +54,14 @@ def _runner(model: Model, settings: EmbedSettings) -> Runner:
 @lru_cache(maxsize=4)
 def _loaded(model: Model, engine: str, device: str, precision: Precision, threads: int) -> Runner:
     """The model in memory, once for documents and questions where both have the same precision."""
-    make = getattr(_imported(engine), _RUNTIMES[engine][1])
-    runner: Runner = make(model, precision, threads, *(() if engine == "openvino" else (device,)))
-    return runner
+    if engine == "openvino":
+        return OpenVinoRunner(model, precision, threads)
+    _require_torch()
+    return TorchRunner(model, precision, threads, device)
 
 
-def _imported(engine: str) -> Any:
-    """The module that runs models by `engine`."""
-    if engine != "openvino":
-        require("torch", f"embed.engine {engine}", "set embed.engine to openvino")
-    return import_module(f"quern.jobs.models.{_RUNTIMES[engine][0]}")
+def _require_torch() -> None:
+    require("torch", "embed.engine torch", "set embed.engine to openvino")
 
 
 class Embedder:
@@ -188,28 +176,24 @@ def prepare(settings: EmbedSettings) -> None:
     model = read_model(settings.model)
     load_tokenizer(model)
     if settings.engine == "openvino":
-        _imported("openvino").openvino_file(model)
+        openvino_file(model)
     else:
-        require("torch", "embed.engine torch", "set embed.engine to openvino")
+        _require_torch()
 
 
 def configuration(settings: EmbedSettings) -> dict[str, object]:
     """Everything that a vector depends on beside its text; not `batch`, nor with OpenVINO `threads`."""
     model = read_model(settings.model)
-    told: dict[str, object] = {
+    depends_on: dict[str, object] = {
         "model": model_fingerprint(model),
         "pooling": model.pooling,
         "engine": settings.engine,
         # Release of what computes the vectors.
-        "runtime": (
-            str(_imported("openvino").openvino_version())
-            if settings.engine == "openvino"
-            else ".".join(version("torch").split(".")[:2])
-        ),
+        "runtime": (openvino_version() if settings.engine == "openvino" else ".".join(version("torch").split(".")[:2])),
         "precision": settings.precision,
         "tokenizers": version("tokenizers"),
         "max_tokens": resolve_max_tokens(settings, model),
     }
     if settings.device != "cpu":
-        return {**told, "device": settings.device.partition(":")[0]}
-    return told if settings.engine == "openvino" else {**told, "threads": _threads(settings)}
+        return {**depends_on, "device": settings.device.partition(":")[0]}
+    return depends_on if settings.engine == "openvino" else {**depends_on, "threads": _threads(settings)}

@@ -19,13 +19,12 @@ from quern.schemas.extras import MissingExtraError
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Rate = Annotated[float, typer.Option(min=0, help="The highest learning rate.")]
-Patience = Annotated[int, typer.Option(min=0, help="Evaluations without gain that end the run; 0 for never.")]
 # Of commands that train a language model.
 Model = Annotated[Path, typer.Option("--out", "-o", help="Folder of the model, for generator.model.")]
 HeldOutFiles = Annotated[
     list[Path] | None, typer.Option(help="Questions to measure with later; refused in training; repeatable.")
 ]
-Base = Annotated[str, typer.Option(help="Hugging Face folder to begin from; the packaged model by default.")]
+Base = Annotated[str, typer.Option(help="Model to begin from: a folder, or a name in the Hugging Face cache.")]
 Rank = Annotated[int, typer.Option(min=1, help="Rank of the adapters that are trained.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
 Licence = Annotated[str, typer.Option(help="Licence of the labelled sets, for the model card.")]
@@ -80,7 +79,7 @@ def lines(
 
 
 @app.command(
-    epilog="Examples:  quern train decomposer graphs.jsonl -o decomposer    "
+    epilog="Examples:  quern train decomposer graphs.jsonl -o decomposer --base MODEL    "
     "quern train decomposer graphs.jsonl -o better --base decomposer --reward WAREHOUSE --rate 1e-5 --steps 200"
 )
 def decomposer(
@@ -91,8 +90,8 @@ def decomposer(
         ),
     ],
     out: Model,
+    base: Base,
     held_out: HeldOutFiles = None,
-    base: Base = "",
     reward: Annotated[
         Path | None,
         typer.Option(
@@ -100,9 +99,7 @@ def decomposer(
             help="Warehouse: train by what the graphs' evidence is worth to the gold answers (GRPO).",
         ),
     ] = None,
-    judge: Annotated[
-        str, typer.Option(help="Model that says how likely an answer is; the packaged one by default.")
-    ] = "",
+    judge: Annotated[str, typer.Option(help="Model that says how likely an answer is; the base by default.")] = "",
     recipes: Annotated[str, typer.Option(help="Recipes that retrieve evidence for the reward.")] = "dense,bm25",
     group: Annotated[int, typer.Option(min=2, help="Graphs sampled of each question for the reward.")] = 8,
     size: Annotated[int, typer.Option(min=1, help="Questions of a batch; 4 are enough with --reward.")] = 16,
@@ -110,36 +107,25 @@ def decomposer(
     steps: Annotated[int, typer.Option(min=1, help="Batches.")] = 400,
     rate: Annotated[float, typer.Option(min=0, help="The highest learning rate; 1e-5 or so with --reward.")] = 5e-4,
     every: Every = 50,
-    patience: Patience = 0,
     measured: Measured = 100,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train a language model that takes questions apart; resumes a killed run.
 
-    One question in ten is held out and measured, one in ten decides on early stop. Needs the extra `train`.
+    One question in ten is held out and measured. Needs the extra `train`.
     """
     from quern.jobs.training.pairs import HeldOut
 
-    if patience and reward is not None:
-        raise TrainingError("--patience stops a run by its evaluations, of which --reward has none: leave one out")
     training, runs, reading = _training("decomposer"), _training("run"), _training("graphs")
     out = out.absolute()
     runs.check_out(out)
     questions = reading.read_graphs(graphs)
     HeldOut.read(held_out or []).refuse(g.question for g in questions)
-    request = training.Request(
-        graphs=questions,
-        out=out,
-        base=base,
-        settings=_pace(runs, steps, rate, device, every, patience),
-        size=size,
-        rank=rank,
-        measured=measured,
-        command=_command(),
-    )
+    pace = _pace(runs, steps, rate, device, every)
+    request = training.Request(out, base, pace, size, rank, measured, _command())
     if reward is None:
-        figures = training.train_supervised(request)
+        figures = training.train_supervised(questions, request)
     else:
         from quern.pipelines.retrieve.evidence import Passages
         from quern.pipelines.retrieve.recipes import find_recipes
@@ -148,12 +134,12 @@ def decomposer(
         searcher = cli.open_searcher(reward, None, None, None)
         passages, evidence = Passages(searcher), f"{searcher.snapshot.manifest.build_id} by {recipes}"
         by = [passages.by(recipe, settings.passages) for recipe in find_recipes(recipes)]
-        figures = training.train_by_reward(request, judge, by, passages.embed, settings, evidence)
+        figures = training.train_by_reward(questions, request, judge or base, by, passages.embed, settings, evidence)
     _figures(figures, out, as_json=as_json)
 
 
 @app.command(
-    epilog="Example:  quern train aligner cases.jsonl -o aligned --cold 200 --steps 400, with cases.jsonl of rows like "
+    epilog="Example:  quern train aligner cases.jsonl -o aligned --base MODEL, with cases.jsonl of rows like "
     '{"question": "...", "answer": "...", "passages": [{"title": "...", "text": "..."}]}'
 )
 def aligner(
@@ -161,8 +147,8 @@ def aligner(
         Path, typer.Argument(help="JSON Lines of question, answer, passages; triplets of a teacher if any.")
     ],
     out: Model,
+    base: Base,
     held_out: HeldOutFiles = None,
-    base: Base = "",
     cold: Annotated[int, typer.Option(min=1, help="Batches of supervised extraction before the alignment.")] = 100,
     steps: Annotated[int, typer.Option(min=1, help="Batches of the alignment.")] = 200,
     samples: Annotated[int, typer.Option(min=2, help="Samples of triplets for each question.")] = 4,
@@ -185,19 +171,10 @@ def aligner(
     runs.check_out(out)
     rows = training.read_cases(cases)
     HeldOut.read(held_out or []).refuse(case.question for case in rows)
-    request = training.Request(
-        cases=rows,
-        source=cases.name,
-        out=out,
-        base=base,
-        settings=_pace(runs, steps, rate, device, every),
-        alignment=training.AlignmentSettings(samples=samples, cold=cold),
-        size=size,
-        rank=rank,
-        measured=measured,
-        command=_command(),
-    )
-    _figures(training.train_aligner(request), out, as_json=as_json)
+    pace = _pace(runs, steps, rate, device, every)
+    request = training.Request(out, base, pace, size, rank, measured, _command())
+    settings = training.AlignmentSettings(samples=samples, cold=cold)
+    _figures(training.train_aligner(rows, cases.name, request, settings), out, as_json=as_json)
 
 
 def _figures(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
@@ -235,7 +212,6 @@ def reranker(
     layers: Layers = 6,
     rate: Rate = 1e-4,
     every: Annotated[int, typer.Option(min=1, help="Steps between two checkpoints and evaluations.")] = 50,
-    patience: Patience = 0,
     device: Device = "cpu",
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
@@ -257,7 +233,7 @@ def reranker(
     figures = train_reranker(
         rows,
         out.absolute(),
-        _pace(run, steps, rate, device, every, patience),
+        _pace(run, steps, rate, device, every),
         of.Shape(batch, hard, shared, layers=layers),
         base,
         licence,
@@ -271,9 +247,9 @@ def _command() -> str:
     return shlex.join(["quern", *sys.argv[1:]])
 
 
-def _pace(run: Any, steps: int, rate: float, device: str, every: int, patience: int = 0) -> Any:
+def _pace(run: Any, steps: int, rate: float, device: str, every: int) -> Any:
     """Settings of a run whose rate rises over the first tenth of its steps."""
-    return run.Settings(steps, rate, warm=max(1, steps // 10), device=device, every=every, patience=patience)
+    return run.Settings(steps, rate, warm=max(1, steps // 10), device=device, every=every)
 
 
 def _training(module: str) -> Any:

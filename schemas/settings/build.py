@@ -37,8 +37,7 @@ class GeneratorSettings(Group):
     )
     model: str = setting(
         "",
-        "What the endpoint calls it; a path or Hugging Face name (`vllm`, `local`), a GGUF file, or SmolLM2-135M "
-        "(`local`).",
+        "What the endpoint calls it; a path or Hugging Face name (`vllm`, `local`), or a GGUF file (`local`).",
     )
     tasks: tuple[TaskName, ...] = setting(
         (),
@@ -108,7 +107,7 @@ class GeneratorSettings(Group):
 
     @model_validator(mode="after")
     def _named(self) -> GeneratorSettings:
-        if self.kind in ("openai", "vllm") and not self.model:
+        if self.kind != "rules" and not self.model:
             raise ValueError(f"generator.kind={self.kind} needs generator.model")
         return self
 

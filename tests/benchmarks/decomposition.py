@@ -37,7 +37,7 @@ def benchmark_decomposition(folder: Path, model: Path | None = None, most: int =
         figures |= {f"{name}, {of}": float(whole[of].mean()) for of in ("valid", "right number", "within one")}
         figures[f"{name}, taken apart"] = sum(p.is_complex for p in plans) / len(plans)
         figures[f"{name}, a second"] = len(golds) / max(seconds, 1e-9)
-        held = [n for n, g in enumerate(golds) if g.part == "held-out"][:most]
+        held = [n for n, g in enumerate(golds) if g.held_out][:most]
         figures |= _held_out(f"{name} held out, rule", [golds[n] for n in held], [plans[n] for n in held])
         if loaded is not None:
             ours, reasons = decompose(loaded, [golds[n].question for n in held])

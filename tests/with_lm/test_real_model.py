@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +14,22 @@ import pytest
 
 import quern
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run, derive
-from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.grounded import groundedness
-from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.jobs.tasks.generators.contract import Request
-from quern.jobs.tasks.generators.local import LocalBackend
+from quern.jobs.tasks.generators.gguf import GgufBackend
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import Judge, judgements
-from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings
+from quern.schemas.settings import AnswerSettings, GeneratorSettings
 from quern.schemas.settings.reading import load_settings
-from quern.schemas.tables import Table
-from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.jobs.tasks.generators.test_endpoint import CHUNKS, chunks, rejected
+from tests.tiny_models import small_language_model
 
-Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
 
 REPAIR = "The quay wall was mended in May. The repair cost 740,000 crowns. Mayor Anna Berg thanked the masons."
-ASK_ONCE = Doc2QuerySettings(pairs=3)
 FACT = {
     "type": "object",
     "properties": {"answer": {"type": "string", "maxLength": 80}},
@@ -53,42 +41,18 @@ pytestmark = pytest.mark.torch
 
 
 def local(**settings: Any) -> GeneratorSettings:
-    return GeneratorSettings(kind="local", device="cpu", **{"max_tokens": 200, "retries": 1, **settings})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Builds run beside the tests: threads that wait for one another would wait for those too."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    model = str(small_language_model())
+    return GeneratorSettings(kind="local", model=model, **{"max_tokens": 200, "retries": 1, **settings})
 
 
 def test_the_packaged_model_reads_a_fact_in_json() -> None:
-    backend = LocalBackend(local(max_tokens=32))
+    backend = GgufBackend(local(max_tokens=32))
     backend.prepare()
     asked = f'{REPAIR}\n\nHow much did the repair cost? Return JSON: {{"answer": "..."}}'
     [reply] = backend.replies(iter([Request(0, ({"role": "user", "content": asked},))]), FACT)
     assert reply.error == ""
     assert "740,000" in reply.text
     assert reply.cut_off or set(json.loads(reply.text)) == {"answer"}
-
-
-@whole
-def test_what_it_writes_of_a_chunk_is_grounded_or_the_rule_stands_in() -> None:
-    task = doc2query(3)
-    inputs = [ChunkContext(REPAIR), *(ChunkContext(row["text"], row["title"]) for row in chunks(3))]
-    with Reasoner(local()) as reasoner:
-        done = reasoner.run(task, inputs)
-    assert {one.by for one in done} <= {"local", "rules"}
-    assert reasoner.fallen_back == sum(one.by == "rules" for one in done)
-    for given, one in zip(inputs, done, strict=True):
-        assert one.output.pairs
-        assert one.by == "rules" or all(groundedness(p.answer, given.text) >= 0.8 for p in one.output.pairs)
-    assert not {p.reason for one in done for p in one.problems} & {"no_reply", "malformed"}
 
 
 @whole
@@ -124,27 +88,6 @@ def test_as_a_judge_it_keeps_to_the_scale_or_is_rejected_and_says_the_same_again
 
 
 @whole
-def test_the_client_of_endpoints_gets_from_a_served_model_what_it_gets_here(run: Run, staged: Staged) -> None:
-    backend, one_at_a_time = LocalBackend(local()), threading.Lock()
-
-    def script(number: int, body: dict[str, Any]) -> Said:
-        schema = body["response_format"]["json_schema"]["schema"]
-        with one_at_a_time:
-            [reply] = backend.replies(iter([Request(0, tuple(body["messages"]))]), schema)
-        return Said(reply.text, finish="length" if reply.cut_off else "stop")
-
-    source = staged(CHUNKS, chunks(3))
-    with Endpoint(script).running() as endpoint:
-        served = endpoint.generator(max_tokens=200, retries=1, timeout=300, concurrency=2)
-        made = derive(Doc2Query(ASK_ONCE, served), source, run)
-    reasons = Counter(reason for _, reason, _ in rejected(run))
-    assert run.reports[-1].engine == "openai"
-    assert run.reports[-1].notes["errors"] == 0
-    assert made.rows + sum(reasons.values()) > 0
-    assert not reasons.keys() & {"malformed", "no_reply"}
-
-
-@whole
 def test_a_whole_build_whose_queries_it_writes(tmp_path: Path) -> None:
     pages = tmp_path / "mills.jsonl"
     texts = [
@@ -152,7 +95,7 @@ def test_a_whole_build_whose_queries_it_writes(tmp_path: Path) -> None:
         for n in range(4)
     ]
     pages.write_text("".join(json.dumps({"doc_id": f"mill-{n}", "text": t}) + "\n" for n, t in enumerate(texts)))
-    chosen = {"kind": "local", "device": "cpu", "max_tokens": 64, "retries": 0}
+    chosen = {"kind": "local", "model": small_language_model(), "max_tokens": 64, "retries": 0}
     overrides = ["engine.engine=local", "doc2query.pairs=3", *(f"generator.{k}={v}" for k, v in chosen.items())]
     # So small a model has little to say that stands in the passage: an audit as strict as usual would refuse the build.
     settings = load_settings(overrides=[*overrides, "filter.alpha=1", "audit.max_reject_share=1"])

@@ -22,14 +22,7 @@ _BACKENDS: Final = {
 def make_backend(
     generator: GeneratorSettings, engine: EngineSettings, folder: Path | None = None, ray: Any = None
 ) -> Backend:
-    """What answers for the settings, which name a model.
-
-    Args:
-        generator: The settings.
-        engine: Where vLLM runs.
-        folder: Takes temporary files of vLLM; None for a folder of its own.
-        ray: The `engines.ray.RayEngine` that vLLM runs on; None for one of its own.
-    """
+    """What answers for the settings; vLLM takes a folder for temporary files and a `RayEngine`, or has its own."""
     kind = "gguf" if generator.kind == "local" and generator.model.endswith(".gguf") else generator.kind
     make = _loaded(*_BACKENDS[kind])
     backend: Backend = make(generator, engine, folder, ray) if kind == "vllm" else make(generator)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from quern.schemas.errors import QuernError
 
@@ -34,17 +34,9 @@ class Reply:
     # Each token of the answer and its log-probability, where they were asked for and the model tells.
     tokens: tuple[tuple[str, float], ...] = ()
 
-    def of(self, row: int) -> Reply:
-        """The same for another row."""
-        return replace(self, row=row)
-
 
 class Backend(Protocol):
     """A model that answers many requests."""
-
-    # Whether it takes all requests that there are before it answers the first, and so is given a slab of them at a
-    # time.
-    slabs: ClassVar[bool]
 
     def prepare(self) -> None:
         """See that the model is there and can be used, before any work is done.
@@ -58,7 +50,8 @@ class Backend(Protocol):
     ) -> Iterator[Reply]:
         """Replies in any order, each held to the JSON schema; with their tokens, if asked for and the model tells.
 
-        `requests` may be read while replies are given, and may then have more than at first; or as a whole before.
+        `requests` may be read while replies are given, and may then have more than at first; or some of them before.
+        Those that are left are given to the next call.
 
         Raises:
             GeneratorError: No further request will be answered.

@@ -45,9 +45,8 @@ class Continuation:
             return False
         self.tokens.append(token)
         self.chances.append(chance)
-        if self.matcher is not None:
-            self.matcher.consume_token(token)
-            self.ended = bool(self.matcher.is_stopped())
+        self.matcher.consume_token(token)
+        self.ended = bool(self.matcher.is_stopped())
         return not self.ended and len(self.tokens) < self.most
 
 
@@ -98,7 +97,7 @@ class Guide:
 class Decoder:
     """A causal language model of transformers, and how it is sampled."""
 
-    def __init__(self, model: Any, pad: int, ends: frozenset[int], sampling: Sampling, guide: Guide | None) -> None:
+    def __init__(self, model: Any, pad: int, ends: frozenset[int], sampling: Sampling, guide: Guide) -> None:
         """`pad` is any token: it is never seen; `ends` are those that end a reply."""
         self._model, self._pad, self._ends, self._sampling, self._guide = model, pad, ends, sampling, guide
 
@@ -144,9 +143,8 @@ class Decoder:
                     logits_to_keep=1,
                 )
                 cache, logits = out.past_key_values, out.logits[:, -1].float()  # Of shape (rows, vocabulary).
-                if self._guide is not None:
-                    forbidden = self._guide.forbidden([row.matcher for row in active])
-                    logits = logits.masked_fill_(forbidden.to(logits.device), -np.inf)
+                forbidden = self._guide.forbidden([row.matcher for row in active])
+                logits = logits.masked_fill_(forbidden.to(logits.device), -np.inf)
                 tokens = self._choose(logits, active)
                 chances = torch.log_softmax(logits, -1)[range(len(tokens)), tokens].tolist()
                 said = zip(active, tokens, chances, strict=True)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import os
 import random
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Final
+from dataclasses import replace
+from typing import Any, Final
 
 import httpx
 
-from quern.jobs.tasks.generators.completion import NotACompletionError, reply_of, told_by
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.schemas.settings import GeneratorSettings
 
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 _PREPARE_SECONDS: Final = 15.0
 _MODELS_TOLD: Final = 8
 _ERROR_LENGTH: Final = 300
+_SHOWN: Final = 200
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
 _LONGEST_RETRY_AFTER: Final = 600.0
@@ -37,25 +39,18 @@ _PROBE: Final = ({"role": "user", "content": "Return the smallest JSON that you 
 
 
 class _RefusedError(Exception):
-    """A request without a usable reply, after all its tries.
+    """A request without a usable reply.
 
     Attributes:
         status: HTTP status; 0 where there was no answer.
+        again: Whether it may be answered if it is sent again, after `pause` seconds if the endpoint says so.
         since: When its last try began.
     """
 
-    def __init__(self, told: str, status: int = 0) -> None:
+    def __init__(self, told: str, status: int = 0, *, again: bool = False, pause: float | None = None) -> None:
         super().__init__(told)
-        self.status = status
+        self.status, self.again, self.pause = status, again, pause
         self.since = float("inf")
-
-
-class _ForNowError(_RefusedError):
-    """One that may be answered if it is sent again, after `pause` seconds if the endpoint says so."""
-
-    def __init__(self, told: str, status: int = 0, pause: float | None = None) -> None:
-        super().__init__(told, status)
-        self.pause = pause
 
 
 # What endpoints answer where they do not tell log-probabilities.
@@ -71,8 +66,6 @@ class EndpointBackend:
 
     The key is read from the environment alone, and is cut out of everything that is told.
     """
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         """Read the key.
@@ -92,11 +85,7 @@ class EndpointBackend:
         self._tells_tokens = True
 
     def prepare(self) -> None:
-        """Ask the endpoint for its models; where that does not tell, for a small reply.
-
-        Raises:
-            GeneratorError: It does not answer, refuses the key, or has no model of this name.
-        """
+        """Ask the endpoint for its models; where that does not tell, for a small reply."""
         asyncio.run(self._prepare())
 
     async def _prepare(self) -> None:
@@ -129,9 +118,6 @@ class EndpointBackend:
         """As many requests at once as `generator.concurrency` says; replies as they come.
 
         `requests` may have further ones after it had none, as long as replies are awaited.
-
-        Raises:
-            GeneratorError: The endpoint cannot be reached any more, or refuses every request.
         """
         options = self._options(schema) | ({"logprobs": True} if tokens else {})
         with asyncio.Runner() as runner:
@@ -199,7 +185,7 @@ class EndpointBackend:
                     except _RefusedError:
                         raise self._unusable(error) from None
             return Reply(request.row, "", False, 0, 0, self._told(error))
-        return reply.of(request.row)
+        return replace(reply, row=request.row)
 
     async def _asked(
         self, client: httpx.AsyncClient, messages: tuple[Mapping[str, str], ...], options: Mapping[str, Any]
@@ -238,14 +224,14 @@ class EndpointBackend:
                 async with asyncio.timeout(seconds):
                     reply = await self._post(client, body)
             except TimeoutError:
-                failed: _RefusedError = _ForNowError(f"no reply within {seconds:g} seconds", pause=0.0)
+                failed = _RefusedError(f"no reply within {seconds:g} seconds", again=True, pause=0.0)
             except _RefusedError as error:
                 failed = error
             else:
                 self._answered_at = time.monotonic()
                 return reply
             failed.since = since
-            if number == tries or not isinstance(failed, _ForNowError):
+            if number == tries or not failed.again:
                 break
             # Pauses grow and differ, so that not all come back at once.
             grown = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (number - 1)) * (0.75 + random.random() / 4)
@@ -259,20 +245,17 @@ class EndpointBackend:
             status, given, answer = await self._exchange(request, client)
         except httpx.HTTPError as error:
             # A connection that breaks, cannot be made, or carries what is no HTTP.
-            raise _ForNowError(f"{type(error).__name__} {error}".strip()) from error
+            raise _RefusedError(f"{type(error).__name__} {error}".strip(), again=True) from error
         if 300 <= status < 400:
             raise _RefusedError(f"it redirects to {given.get('location', '')[:200]!r}, which is not followed", status)
         if status in _FOR_NOW:
             pause = None
             with suppress(ValueError):  # Seconds that the endpoint asks for, RFC 9110, 10.2.3.
                 pause = min(_LONGEST_RETRY_AFTER, max(0.0, float(given.get("retry-after", ""))))
-            raise _ForNowError(f"HTTP {status}: {told_by(answer)}", status, pause)
+            raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status, again=True, pause=pause)
         if status != 200:
             raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status)
-        try:
-            return reply_of(answer)
-        except NotACompletionError as error:
-            raise _RefusedError(str(error), status) from None
+        return reply_of(answer)
 
     async def _exchange(self, request: httpx.Request, client: httpx.AsyncClient) -> tuple[int, httpx.Headers, bytes]:
         """Status, headers and body of an answer, which may have so many bytes.
@@ -320,22 +303,74 @@ async def _closed(client: httpx.AsyncClient, pending: set[asyncio.Task[Reply]]) 
     await client.aclose()
 
 
-def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what every endpoint takes: without titles, defaults and lengths, every property required.
+def portable(schema: Any) -> Any:
+    """A JSON schema with what every endpoint takes: no titles, defaults and lengths, every property required.
 
     OpenAI's strict mode asks for the last; what is optional must be nullable. Tasks check lengths themselves.
     """
-    plain = {
-        name: {key: portable(part) for key, part in value.items()}
-        if name in ("properties", "$defs")
-        else portable(value)
-        if isinstance(value, Mapping)
-        else [portable(part) if isinstance(part, Mapping) else part for part in value]
-        if isinstance(value, list)
-        else value
-        for name, value in schema.items()
-        if name not in ("title", "default", "minLength", "maxLength", "minItems", "maxItems")
-    }
+    if isinstance(schema, list):
+        return [portable(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    plain: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name in ("properties", "$defs"):
+            plain[name] = {key: portable(part) for key, part in value.items()}
+        elif name not in ("title", "default", "minLength", "maxLength", "minItems", "maxItems"):
+            plain[name] = portable(value)
     if "properties" in plain:
         plain |= {"required": list(plain["properties"]), "additionalProperties": False}
     return plain
+
+
+def reply_of(body: bytes) -> Reply:
+    """The first choice of a chat completion, for row -1; endpoints do not always send what their interface says.
+
+    Raises:
+        _RefusedError: The body is none.
+    """
+    try:
+        tree = json.loads(body)
+        choice = tree["choices"][0]
+        cut_off = choice.get("finish_reason") == "length"
+        refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        raise _RefusedError(f"no chat completion: {told_by(body)}", 200) from None
+    usage = tree.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    if isinstance(content, list):  # A message may come in parts.
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    try:
+        chances = [(str(one["token"]), float(one["logprob"])) for one in choice["logprobs"]["content"]]
+    except (TypeError, KeyError, ValueError, OverflowError):
+        chances = []  # The endpoint does not tell log-probabilities, or tells something else.
+    if not all(math.isfinite(chance) for _, chance in chances):
+        chances = []
+    return Reply(
+        row=-1,
+        text=content.encode("utf-8", "replace").decode() if isinstance(content, str) else "",
+        cut_off=cut_off,
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        error=f"the model refused: {_shown(refusal.encode('utf-8', 'replace'))}" if isinstance(refusal, str) else "",
+        tokens=tuple((token, min(0.0, chance)) for token, chance in chances),
+    )
+
+
+def told_by(body: bytes) -> str:
+    """What an error's body says: its message, or how it begins."""
+    try:
+        tree = json.loads(body)
+    except (ValueError, RecursionError):
+        return _shown(body)
+    error = tree.get("error", tree) if isinstance(tree, dict) else tree
+    message = error.get("message", error) if isinstance(error, dict) else error
+    return _shown(str(message).encode("utf-8", "replace"))
+
+
+def _count(tokens: Any) -> int:
+    return max(0, tokens) if isinstance(tokens, int) else 0
+
+
+def _shown(body: bytes) -> str:
+    return " ".join(body[: 4 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN] or "an empty answer"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import psutil
 
@@ -33,7 +33,6 @@ _WIDENED: Final = 3.5
 _CACHE_GB: Final = 2  # Of what the model keeps of prompts and replies.
 _BYTES_A_VALUE: Final = 2  # In that cache.
 _BATCHED_TOKENS: Final = 2048
-_TOLD_EVERY: Final = 30.0  # Seconds between two lines of the log.
 _ERROR_LENGTH: Final = 300
 
 
@@ -56,33 +55,24 @@ class _Open:
     chances: list[float] = field(default_factory=list)
     cut_off: bool = False
 
-    def read(self) -> int:
-        """Take what was written since; how many tokens that is."""
-        before = len(self.ids)
+    def read(self) -> None:
+        """Take what was written since."""
         while self.handle.can_read():
             for part in self.handle.read().values():
                 self.ids += part.generated_ids
                 self.chances += part.generated_log_probs
                 self.cut_off = part.finish_reason.name == "LENGTH"
-        return len(self.ids) - before
 
 
 class GgufBackend:
     """A model in a GGUF file; loaded for the first request, and kept until it is closed."""
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         self._settings, self._file = generator, Path(generator.model).expanduser()
         self._pipeline: Any = None
 
     def prepare(self) -> None:
-        """See that the file and what runs it are there, and that memory has room.
-
-        Raises:
-            GeneratorError: The file or the memory is unfit; the message says what to do.
-            MissingExtraError: What runs it is not installed.
-        """
+        """See that the file and what runs it are there, and that memory has room."""
         for module in ("openvino_genai", "gguf"):
             require(module, f"generator.model={self._file}")
         if self._settings.device == "cuda":
@@ -98,16 +88,12 @@ class GgufBackend:
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as they end; as many requests at once as `generator.batch`, and as the model's cache has room for.
-
-        Raises:
-            GeneratorError: The model cannot be loaded.
-        """
+        """Replies as they end; as many requests at once as `generator.batch`, and as the model's cache has room for."""
         pipeline = self._load()
         config, room = self._config(schema), self._room()
         config.logprobs = int(tokens)
         open_requests: dict[int, _Open] = {}
-        started, told, done, written = time.monotonic(), time.monotonic(), 0, 0
+        done = 0
         # `requests` may have further ones after it had none, as soon as replies were taken.
         while True:
             # Prefixes are looked up when a request is added: the first is answered alone, so that the others find its.
@@ -125,19 +111,12 @@ class GgufBackend:
             if not open_requests:
                 return
             pipeline.step()
-            written += sum(one.read() for one in open_requests.values())
+            for one in open_requests.values():
+                one.read()
             for row in [row for row, one in open_requests.items() if one.handle.get_status().name != "RUNNING"]:
                 one, done = open_requests.pop(row), done + 1
-                written += one.read()
+                one.read()
                 yield self._reply(row, one, tokens=tokens)
-            if time.monotonic() - told > _TOLD_EVERY:
-                told = time.monotonic()
-                log.info(
-                    "generator=local replies=%d open=%d tokens_a_second=%.1f",
-                    done,
-                    len(open_requests),
-                    written / (told - started),
-                )
 
     def _room(self) -> float:
         """Tokens that the cache has room for: where it is full, what was computed is thrown away and computed anew."""
@@ -185,11 +164,9 @@ class GgufBackend:
         if settings.temperature:
             config.temperature, config.rng_seed = settings.temperature, settings.seed or 0
             config.top_p = settings.top_p or 1.0
-        if settings.response_format != "none":
-            held = openvino_genai.StructuredOutputConfig()
-            wanted = schema if settings.response_format == "json_schema" and schema else {"type": "object"}
-            held.json_schema = json.dumps(wanted)
-            config.structured_output_config = held
+        held = openvino_genai.StructuredOutputConfig()
+        held.json_schema = json.dumps(schema)
+        config.structured_output_config = held
         return config
 
     def _add(self, request: Request, config: Any) -> _Open | Reply:

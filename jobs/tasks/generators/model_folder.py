@@ -7,8 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from quern.jobs.models.folders import forbid_network
-from quern.jobs.tasks.generators import smollm2
+from quern.jobs.models.folders import ModelError, find_folder
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
@@ -26,21 +25,13 @@ def model_folder(model: str) -> Path:
     Raises:
         GeneratorError: There is none on this machine; nothing is downloaded.
     """
-    if Path(model).is_dir():
-        if not (Path(model) / "config.json").is_file():
-            raise GeneratorError(f"generator.model={model} is a folder without config.json: no model is there")
-        return Path(model).absolute()
-    forbid_network()
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
     try:
-        return Path(snapshot_download(model, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError, OSError) as error:
-        raise GeneratorError(
-            f"generator.model={model} is neither a folder nor in this machine's Hugging Face cache; models are not "
-            "downloaded: name a folder, or fetch it with `hf download` first"
-        ) from error
+        folder = find_folder(model, "generator.model")
+    except ModelError as error:
+        raise GeneratorError(str(error)) from error
+    if not (folder / "config.json").is_file():
+        raise GeneratorError(f"generator.model={model} is a folder without config.json: no model is there")
+    return folder
 
 
 def plain_template(folder: Path) -> str | None:
@@ -55,14 +46,11 @@ def plain_template(folder: Path) -> str | None:
 
 
 def model_identity(generator: GeneratorSettings) -> str:
-    """The model's name; of a folder that is loaded here, and of the packaged model, a digest of the files themselves.
+    """The model's name; of files that are loaded here a digest of them.
 
     Of a large file its size and first and last MiB are read: weights of a terabyte are not read twice for a build, and
     other weights differ there too.
     """
-    if generator.kind == "local" and not generator.model:
-        weights = smollm2.packaged_weights()
-        return settings_digest([smollm2.NAME, smollm2.VERSION, weights.stat().st_size, _ends(weights)])
     folder = Path(generator.model).expanduser()
     if generator.kind == "local" and folder.is_file():
         return settings_digest([folder.stat().st_size, _ends(folder)])

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +32,7 @@ from quern.schemas.settings import EngineSettings, GeneratorSettings
 log = logging.getLogger(__name__)
 
 _FILE_REQUESTS: Final = 512
+_SLAB: Final = 50_000  # Requests that are taken before the first is answered; each is some 4 kB meanwhile.
 _REQUESTS = pa.schema(
     [
         ("row", pa.int64()),
@@ -61,19 +62,13 @@ class VllmBackend:
     again by Ray, and its requests with it.
     """
 
-    slabs: ClassVar[bool] = True
-
     def __init__(self, generator: GeneratorSettings, folder: Path, ray: RayEngine, *, here: bool = True) -> None:
         """Temporary files go to `folder`; it runs on `ray`; `here` says that this is a Ray of this machine alone."""
         self._settings, self._folder, self._ray, self._here = generator, folder, ray, here
         self.opened = ExitStack()
 
     def prepare(self) -> None:
-        """See that vLLM and the model are there, and a GPU where one is asked for.
-
-        Raises:
-            GeneratorError: One of them is not.
-        """
+        """See that vLLM and the model are there, and a GPU where one is asked for."""
         if importlib.util.find_spec("vllm") is None:
             raise GeneratorError(
                 "generator.kind=vllm needs vLLM, which has an environment of its own: `make install-vllm` makes it, "
@@ -92,12 +87,7 @@ class VllmBackend:
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
-        """Replies as the files of the copies are done, held to the schema by constrained decoding.
-
-        Raises:
-            GeneratorError: vLLM stopped, or gave no reply for too long; the message has the cause.
-            EngineError: Ray died.
-        """
+        """Replies as the files of the copies are done, held to the schema by constrained decoding."""
         heard = time.monotonic()
 
         def check() -> None:
@@ -113,7 +103,8 @@ class VllmBackend:
         # Workers read files of some hundred requests each: prompts need not pass through the driver twice.
         files: list[Path] = []
         try:
-            while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(requests, _FILE_REQUESTS)]:
+            slab = islice(requests, _SLAB)
+            while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(slab, _FILE_REQUESTS)]:
                 files.append(self._folder / f"{len(files):06d}.parquet")
                 pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
             if not files:
@@ -217,7 +208,7 @@ class _Copy:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
-        held_to = StructuredOutputsParams(**sampling["structured"]) if sampling["structured"] else None
+        held_to = StructuredOutputsParams(json=sampling["schema"])
         whole = RequestOutputKind.FINAL_ONLY
         how = SamplingParams(**sampling["sampling"], structured_outputs=held_to, output_kind=whole)
         return await asyncio.gather(*(self._reply(row, how) for row in pq.read_table(file).to_pylist()))
@@ -274,16 +265,11 @@ def _engine(settings: GeneratorSettings) -> dict[str, Any]:
 
 
 def _sampling(settings: GeneratorSettings, schema: Mapping[str, object], tokens: bool) -> dict[str, Any]:
-    """How replies are written: `sampling` and `structured`, the fields of vLLM's parameters."""
+    """How replies are written: `sampling`, fields of vLLM's parameters, and `schema`, what they are held to."""
     sampling: dict[str, Any] = {"max_tokens": settings.max_tokens, "logprobs": 0 if tokens else None}
     for name in ("temperature", "top_p"):
         if getattr(settings, name) is not None:
             sampling[name] = getattr(settings, name)
     if settings.seed is not None and settings.device != "cpu":
         sampling["seed"] = settings.seed
-    structured: dict[str, Any] = {}
-    if settings.response_format == "json_schema":
-        structured = {"json": json.dumps(schema)}
-    elif settings.response_format == "json_object":
-        structured = {"json_object": True}
-    return {"sampling": sampling, "structured": structured}
+    return {"sampling": sampling, "schema": json.dumps(schema)}

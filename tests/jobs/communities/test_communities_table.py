@@ -50,7 +50,8 @@ def test_a_community_that_did_not_change_is_not_summarised_again(tmp_path: Path)
     # By these two a model's summary is known (`known_by`).
     known, kept = ({(row["community_id"], row["digest"]) for row in of} for of in (before, rows(warehouse)))
     assert len(known & kept) == len(TOPICS) - 1
-    assert SummariseCommunities(generator=GeneratorSettings(kind="local")).identity == ("community_id", "digest")
+    by_model = GeneratorSettings(kind="local", model="m")
+    assert SummariseCommunities(generator=by_model).identity == ("community_id", "digest")
     changed = {row["community_id"] for row in rows(warehouse)} ^ {row["community_id"] for row in before}
     assert len(changed) == 2, "one went and one came"
 

@@ -11,10 +11,6 @@ from quern.jobs.models.machine import check_precision
 from quern.schemas.settings import EmbedSettings
 
 
-def test_the_default_precision_is_the_same_on_every_processor_and_on_gpus():
-    assert EmbedSettings().precision == EmbedSettings(engine="torch", device="cuda:1").precision == "f32"
-
-
 def test_a_precision_that_the_processor_lacks_is_refused_rather_than_replaced(monkeypatch):
     monkeypatch.setattr(machine, "has_bf16", lambda: True)
     check_precision(EmbedSettings(precision="bf16"))
@@ -25,11 +21,7 @@ def test_a_precision_that_the_processor_lacks_is_refused_rather_than_replaced(mo
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"device": "cuda"}, "set embed.engine to torch"),
-        ({"precision": "f16"}, "f32 or bf16"),
-    ],
+    ("settings", "told"), [({"device": "cuda"}, "set embed.engine to torch"), ({"precision": "f16"}, "f32 or bf16")]
 )
 def test_what_an_engine_lacks_is_told_with_what_to_do(settings, told):
     with pytest.raises(ModelError, match=told):

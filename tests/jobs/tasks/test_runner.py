@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +15,14 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.sources.evidence import Verdict
-from quern.jobs.tasks.generators.completion import reply_of
 from quern.jobs.tasks.generators.contract import GeneratorError
+from quern.jobs.tasks.generators.endpoint import reply_of
 from quern.jobs.tasks.runner import Done, Reasoner
 from quern.jobs.tasks.task import Checked, Task
 from quern.schemas.settings import GeneratorSettings
 from tests.conftest import Staged
 from tests.jobs.tasks.generators.endpoint_server import Endpoint, Said
-from tests.jobs.tasks.generators.test_endpoint import CHUNKS, rejected
+from tests.jobs.tasks.generators.test_endpoint import CHUNKS
 from tests.jobs.tasks.toy_task import TALLY, Line, Tally, TallyJob
 from tests.tiny_models import write_tiny_llama
 
@@ -117,16 +116,6 @@ def test_where_the_model_is_never_right_the_rule_stands_in_and_is_counted(
     assert f"fell_back={reasoner.fallen_back} miscounted={reasoner.fallen_back}" in caplog.text
 
 
-def test_a_wrong_reply_is_asked_for_again_with_what_was_wrong() -> None:
-    def learns(number: int, body: dict[str, Any]) -> Said:
-        return counted(number, body) if len(body["messages"]) > 1 else Said('{"words": 98, "shout": false}')
-
-    with Endpoint(learns).running() as endpoint:
-        done = run_task(TALLY, LINES[:1], endpoint.generator())
-        assert (done[0].output.words, done[0].by) == (3, "openai")
-        assert "it has 3 words, not 98" in endpoint.asked[1]["messages"][-1]["content"]
-
-
 def test_one_row_that_upsets_the_endpoint_falls_back_and_a_dead_one_stops_the_list() -> None:
     def one_bad(number: int, body: dict[str, Any]) -> Said:
         return Said(status=500) if line_of(body) == "Fire!" else counted(number, body)
@@ -218,12 +207,3 @@ def test_a_model_in_this_process_tells_how_probable_its_verdict_is(tiny: Generat
 def test_a_reasoner_with_a_model_must_be_opened() -> None:
     with pytest.raises(RuntimeError, match="open the reasoner first"):
         Reasoner(GeneratorSettings(kind="local", model="model")).run(TALLY, LINES)
-
-
-@pytest.mark.torch
-def test_a_row_of_a_table_that_the_model_never_gets_right_is_a_reject_not_a_guess(
-    run: Run, source: Stage, tiny: GeneratorSettings, tmp_path: Path
-) -> None:
-    rows = rows_of(run, source, TallyJob(tiny))
-    assert len(rows) + len(rejected(run)) == len(TEXTS)
-    assert {reason for _, reason, _ in rejected(run)} == {"miscounted"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ import torch
 
 from quern.jobs.training.decomposer import (
     GroupSettings,
-    Request,
-    Supervised,
     advantages,
+    batches,
     decompose,
     group_loss,
     merged,
@@ -29,8 +27,8 @@ from quern.jobs.training.decomposer import (
     train_by_reward,
     train_supervised,
 )
-from quern.jobs.training.graphs import Graph, GraphsError, edge_f1, graph_of, measures, read_graphs
-from quern.jobs.training.language_model import LanguageModel, completion_loss
+from quern.jobs.training.graphs import Graph, edge_f1, graph_of, measures
+from quern.jobs.training.language_model import LanguageModel, Request, completion_loss
 from quern.jobs.training.run import Settings, TrainingError
 from tests.tiny_models import write_tiny_llama
 
@@ -56,14 +54,6 @@ def test_each_form_of_data_gives_its_graph() -> None:
     assert graph_of(CHAIN | {"sub_questions": ["Who founded #2?", "Who owns the mill?"]}).fault == "late parent"
 
 
-@pytest.mark.parametrize("row", ["{", "[]", '{"question": "q"}', '{"question": "q", "sub_questions": [1, 2]}'])
-def test_a_row_of_no_form_is_named(row: str, tmp_path: Path) -> None:
-    file = tmp_path / "graphs.jsonl"
-    file.write_text(json.dumps(CHAIN) + "\n" + row + "\n")
-    with pytest.raises(GraphsError, match=r"graphs.jsonl, line 2 is no question with its sub-questions"):
-        read_graphs([file])
-
-
 def test_edges_are_compared_under_the_best_match_of_sub_questions() -> None:
     gold = graph_of(CHAIN)
     turned = graph_of(CHAIN | {"sub_questions": ["Who owns the mill?", "Where is it?", "Who founded #1?"]})
@@ -73,16 +63,11 @@ def test_edges_are_compared_under_the_best_match_of_sub_questions() -> None:
     assert edge_f1(measures([gold], [graph_of(CHAIN | {"sub_questions": []}).plan])["edges"]) == 0.0
 
 
-@given(st.lists(st.lists(st.tuples(st.floats(-6, 0), st.booleans()), min_size=4, max_size=4), min_size=1, max_size=3))
-def test_advantages_are_normalised_in_each_group_and_0_where_left_out(groups: list[list[tuple[float, bool]]]) -> None:
-    reward = torch.tensor([[r for r, _ in group] for group in groups], dtype=torch.float64)
-    mask = torch.tensor([[m for _, m in group] for group in groups])
-    result = advantages(reward, mask)
-    assert (result[~mask] == 0).all()
-    assert torch.allclose(result.sum(1), torch.zeros(len(groups), dtype=torch.float64), atol=1e-6)
-    for of, used, group in zip(result, mask, reward, strict=True):
-        if used.any() and group[used].std(unbiased=False) > 0.1:
-            assert of[used].std(unbiased=False).item() == pytest.approx(1.0, abs=2e-3)
+def test_advantages_are_normalised_in_each_group_and_0_where_left_out() -> None:
+    mask = torch.tensor([[True, True, True, False], [False, False, False, False]])
+    result = advantages(torch.tensor([[1.0, 2.0, 3.0, 9.0], [1.0, 2.0, 3.0, 4.0]]), mask)
+    assert result[0].tolist() == pytest.approx([-1.2247, 0.0, 1.2247, 0.0], abs=1e-3)
+    assert (result[1] == 0).all()
 
 
 @given(st.integers(0, 2**32))
@@ -138,7 +123,7 @@ def graphs() -> list[Graph]:
 
 def request(tmp_path: Path, out: str, base: Path, **changed: Any) -> Request:
     settings = Settings(**{"steps": 12, "rate": 2e-3, "warm": 2, "every": 6} | changed)
-    return Request(graphs(), tmp_path / out, str(base), settings, 8, 8, 6, "quern train decomposer graphs.jsonl")
+    return Request(tmp_path / out, str(base), settings, 8, 8, 6, "quern train decomposer graphs.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +132,15 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Adapters teach a model of random weights little: all weights are trained first, until it writes such graphs.
     model = LanguageModel(str(write_tiny_llama(folder / "tiny")), 8, 0)
     optimiser = torch.optim.AdamW(model.net.requires_grad_(requires_grad=True).parameters(), lr=3e-3)
-    data = Supervised(model, graphs(), 8, 0)
+    batch = batches(model, graphs(), 8, 0)
     for step in range(40):
         optimiser.zero_grad()
-        loss = completion_loss(model.net, data.batch(step))
+        loss = completion_loss(model.net, batch(step))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.net.parameters(), 1.0)
         optimiser.step()
     model.save(folder / "base")
-    figures = train_supervised(request(folder, "taught", folder / "base"))
+    figures = train_supervised(graphs(), request(folder, "taught", folder / "base"))
     assert figures["loss"] < loss.item()
     return folder / "taught"
 
@@ -177,17 +162,16 @@ def embed(texts: Sequence[str]) -> Any:
     return np.eye(len(texts))
 
 
-def by_reward(of: Request, judge: Path, retrieve: Any = passages) -> dict[str, float]:
-    return train_by_reward(
-        of, str(judge), [retrieve], embed, GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0), "a test"
-    )
+def by_reward(
+    of: Request, judge: Path, retrieve: Any = passages, learnt: list[Graph] | None = None
+) -> dict[str, float]:
+    settings = GroupSettings(group=3, questions=2, temperature=1.5, floor=-30.0)
+    return train_by_reward(learnt or graphs(), of, str(judge), [retrieve], embed, settings, "a test")
 
 
 def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught: Path, tmp_path: Path) -> None:
     few = {"steps": 6, "rate": 1e-3, "warm": 1, "every": 1}  # Raised to 2, the steps that use the same samples.
     figures = by_reward(request(tmp_path, "whole", taught, **few), taught)
-    assert figures["sampled, first tenth"] == 6.0
-    assert {"cut_off, last tenth", "failed, last tenth", "reward, last tenth"} <= figures.keys()
     calls = 0
 
     def failing(texts: Sequence[str]) -> list[list[str]]:
@@ -206,10 +190,7 @@ def test_a_run_by_reward_that_was_interrupted_ends_with_the_same_weights(taught:
     assert weights[0] != (taught / "model.safetensors").read_bytes()
 
 
-def test_too_few_graphs_or_answers_are_refused_with_the_number_needed(taught: Path, tmp_path: Path) -> None:
-    few = request(tmp_path, "none", taught)
-    with pytest.raises(TrainingError, match=r"\d+ graphs to learn from, of 9 questions.*: 64 are needed"):
-        train_supervised(Request(few.graphs[:9], few.out, few.base, few.settings, 8, 8, 0, ""))
+def test_too_few_answers_are_refused_with_the_number_needed(taught: Path, tmp_path: Path) -> None:
     bare = [graph_of({"question": f"Who made {n}?", "sub_questions": []}) for n in range(40)]
     with pytest.raises(TrainingError, match="0 questions with an `answer` to learn from: 2 are needed"):
-        by_reward(Request(bare, few.out, few.base, few.settings, 8, 8, 0, ""), taught)
+        by_reward(request(tmp_path, "none", taught), taught, learnt=bare)

@@ -13,8 +13,7 @@ import torch
 from quern.jobs.models.bert import token_embeddings
 from quern.jobs.models.folders import DEFAULT_MODEL, read_model
 from quern.jobs.models.late_interaction import WEIGHT, LateInteraction
-from quern.jobs.training.late_interaction import Example, Examples, Net, Training, surprise
-from quern.jobs.training.pages import read_pages
+from quern.jobs.training.late_interaction import Example, Examples, Net, Training
 from tests.jobs.training.test_training_pages import PAGES
 
 pytestmark = pytest.mark.torch
@@ -53,18 +52,3 @@ def test_the_weights_score_as_the_net_that_was_trained(pages: Path, tmp_path: Pa
     (expected,) = net([example])
     scores = torch.tensor(model.scores(question, model.lines(texts, before))) * WEIGHT
     assert torch.allclose(scores.float(), expected.detach(), atol=0.02)
-
-
-def test_the_surprise_is_none_where_only_right_lines_are_likely() -> None:
-    right = torch.tensor([True, True, False])
-    assert surprise(torch.tensor([3.0, 3.0, -50.0]), right).item() == pytest.approx(0.0, abs=1e-6)
-    assert surprise(torch.tensor([0.0, 0.0, 0.0]), right).item() == pytest.approx(0.405, abs=1e-3)
-
-
-def test_an_example_has_all_lines_of_its_page(pages: Path) -> None:
-    import random
-
-    question = next(q for q in read_pages([pages]) if q.right)
-    example = Examples([question.page]).draw(question, random.Random(0))
-    assert len(example.lines) >= len(question.page.lines)
-    assert example.right.any()

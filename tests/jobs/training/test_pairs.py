@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quern.jobs.text.stems import content_words
-from quern.jobs.training.pairs import HeldOut, Pair, PairError, distinct, grouped, read_pairs
+from quern.jobs.training.pairs import DataError, HeldOut, Pair, distinct, grouped, read_pairs
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.train import training_pairs, warehouse_pairs, write_table
 
@@ -30,18 +30,16 @@ def test_a_question_and_a_text_have_one_label_whatever_their_case_and_punctuatio
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"query": "Who?"}', "a.jsonl:2: write"),
-        ('{"query": "Who?", "pos": []}', "a.jsonl:2: write"),
-        ('{"query": "", "pos": ["Ada."]}', "a.jsonl:2: write"),
-        ('{"query": "Who?", "pos": "Ada."}', "a.jsonl:2: write"),
-        ("[1]", "a.jsonl:2: not a JSON object"),
-        ("{", "a.jsonl:2: not JSON"),
+        ('{"query": "Who?"}', "it has no 'pos'"),
+        ('{"query": "Who?", "pos": []}', 'write {"query"'),
+        ('{"query": "Who?", "pos": "Ada."}', 'write {"query"'),
+        ("{", "Expecting property name"),
     ],
 )
 def test_a_line_of_another_format_is_named(tmp_path: Path, line: str, told: str) -> None:
     file = write(tmp_path / "a.jsonl", LABELLED)
     file.write_text(file.read_text("utf-8") + line + "\n", "utf-8")
-    with pytest.raises(PairError, match=told):
+    with pytest.raises(DataError, match=f"a.jsonl, line 2 is no question with texts: {told}"):
         read_pairs(file)
 
 
@@ -56,7 +54,7 @@ def test_a_line_of_another_format_is_named(tmp_path: Path, line: str, told: str)
 )
 def test_a_labelled_pair_that_leaks_is_refused(tmp_path: Path, row: dict[str, object]) -> None:
     labelled, held_out = write(tmp_path / "a.jsonl", LABELLED), write(tmp_path / "held.jsonl", row)
-    with pytest.raises(PairError, match=r"1 questions of a\.jsonl leak from the held-out sets, as 'What does it cost"):
+    with pytest.raises(DataError, match=r"1 questions of a\.jsonl leak from the held-out sets, as 'What does it cost"):
         training_pairs(None, [labelled], [held_out], 10)
     other = write(tmp_path / "other.jsonl", {"question": "Who steers?", "text": "Ada steers."})
     assert len(training_pairs(None, [labelled], [other], 10)) == 3
@@ -70,16 +68,16 @@ def test_a_held_out_text_leaks_with_and_without_a_title_before_it(tmp_path: Path
 
 
 def test_a_held_out_file_without_questions_and_texts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PairError, match="has neither a question"):
+    with pytest.raises(DataError, match="has neither a question"):
         HeldOut.read([write(tmp_path / "held.jsonl", {"name": "x"})])
 
 
 def test_the_table_is_audited(tmp_path: Path) -> None:
     right = Pair("Who?", "Ada.", "positive", "labelled", "a.jsonl")
     write_table([right], tmp_path / "right.parquet")
-    with pytest.raises(PairError, match="label in_set: 1 of 2 unexpected, such as perhaps"):
+    with pytest.raises(DataError, match="label in_set: 1 of 2 unexpected, such as perhaps"):
         write_table([right, Pair("Who?", "Bo.", "perhaps", "labelled", "a.jsonl")], tmp_path / "wrong.parquet")
-    with pytest.raises(PairError, match="unique_keys: 2 of 2 unexpected"):
+    with pytest.raises(DataError, match="unique_keys: 2 of 2 unexpected"):
         write_table([right, right], tmp_path / "twice.parquet")
 
 

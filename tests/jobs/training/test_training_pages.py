@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.training.pages import MEASURED, Chances, PageError, decision, pages_of, read_pages, target
+from quern.jobs.training.pages import MEASURED, Chances, decision, pages_of, read_pages, target
+from quern.jobs.training.pairs import DataError
 
 PAGES = """\
 == ferries
@@ -91,7 +92,7 @@ def test_a_deciding_line_stands_last(file: Path) -> None:
 def test_a_line_that_is_none_of_a_page_is_named(tmp_path: Path) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_text("# Title\n1 A line.\nWhat is this?\n", "utf-8")
-    with pytest.raises(PageError, match=r"bad\.txt:3: not a line of a page"):
+    with pytest.raises(DataError, match=r"bad\.txt:3: not a line of a page"):
         read_pages([bad])
-    with pytest.raises(PageError, match="cannot be read"):
+    with pytest.raises(DataError, match="cannot be read"):
         read_pages([tmp_path / "none.txt"])

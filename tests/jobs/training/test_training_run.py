@@ -99,21 +99,21 @@ def test_a_run_killed_at_five_moments_ends_with_the_weights_of_an_uninterrupted_
     assert all(torch.equal(resumed["net"][name], values) for name, values in whole["net"].items())
 
 
-def test_early_stop_keeps_the_best_weights_and_a_run_that_stopped_stays_so(tmp_path: Path) -> None:
-    figures = iter([0.1, 0.5, 0.4, 0.3, 0.2])
+def test_the_best_weights_are_kept_and_a_run_that_ended_stays_so(tmp_path: Path) -> None:
+    figures = iter([0.1, 0.5, *[0.4] * (STEPS // EVERY - 2)])
     weights: list[Any] = []
 
     def falling(net: Any) -> float:
         weights.append({n: v.clone() for n, v in net.state_dict().items()})
         return next(figures)
 
-    run = tiny_run(tmp_path, evaluate=falling, settings={"patience": 2})
+    run = tiny_run(tmp_path, evaluate=falling)
     outcome = run.train()
-    assert (outcome.steps, outcome.best) == (4 * EVERY, 0.5)
-    assert all(torch.equal(v, weights[1][n]) for n, v in run.net.state_dict().items())
-    again = tiny_run(tmp_path, evaluate=falling, settings={"patience": 2})
+    assert (outcome.steps, outcome.best) == (STEPS, 0.5)
+    again = tiny_run(tmp_path, evaluate=falling)
     assert again.train() == outcome
-    assert all(torch.equal(v, weights[1][n]) for n, v in again.net.state_dict().items())
+    for net in (run.net, again.net):
+        assert all(torch.equal(v, weights[1][n]) for n, v in net.state_dict().items())
 
 
 def test_the_loss_falls_and_frozen_weights_stay(tmp_path: Path) -> None:
@@ -155,12 +155,20 @@ def test_a_checkpoint_of_other_settings_another_model_or_damage_is_refused(tmp_p
         tiny_run(tmp_path).train()
 
 
-def test_a_full_disk_at_a_checkpoint_keeps_the_one_before_it(tmp_path: Path) -> None:
+def test_a_full_disk_at_a_checkpoint_keeps_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save = Run._save
     with small_disk(tmp_path / "disk", 1024) as disk:
-        run = tiny_run(disk.path, Tiny(2000), saved=lambda: disk.fill())
+
+        def save_and_fill(self: Run[Any], *rest: Any) -> None:
+            save(self, *rest)
+            disk.fill()
+
+        monkeypatch.setattr(Run, "_save", save_and_fill)
+        run = tiny_run(disk.path, Tiny(2000))
         with pytest.raises(TrainingError, match=f"after step {2 * EVERY}; the one before it is kept: make room"):
             run.train()
         assert [p.name for p in run.folder.iterdir()] == ["checkpoint.pt"]
+        monkeypatch.undo()
         disk.empty()
         resumed, whole = tiny_run(disk.path, Tiny(2000)), tiny_run(tmp_path / "whole", Tiny(2000))
         assert resumed.train() == whole.train()

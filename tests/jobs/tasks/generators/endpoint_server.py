@@ -79,29 +79,21 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": f"the model {body['model']} does not exist"}})
             return
         if body["messages"][0]["content"].startswith("Return the smallest JSON"):
-            self._probed(body)
+            # By this small request the client tells its own faults from the endpoint's.
+            self.endpoint.probed += 1
+            refused = Said(f"{self.endpoint.without} is not supported", status=400)
+            self._answer(refused if self.endpoint.without in body else self.endpoint.probe)
             return
         with self.endpoint.answering(body) as number:
             said = self.endpoint.script(number, body)
             time.sleep(said.seconds)
-            if said.hang_up:
-                self.close_connection = True
-            elif said.body is not None:
-                self._send(said.status, said.body, said.headers)
-            elif said.status != 200:
-                self._send(said.status, {"error": {"message": said.text}}, said.headers)
-            else:
-                self._send(200, completion(said))
+            self._answer(said)
 
-    def _probed(self, body: dict[str, Any]) -> None:
-        """Answer the small request by which the client tells its own faults from the endpoint's."""
-        self.endpoint.probed += 1
-        if self.endpoint.without in body:
-            self._send(400, {"error": {"message": f"{self.endpoint.without} is not supported"}})
-            return
-        said = self.endpoint.probe
+    def _answer(self, said: Said) -> None:
         if said.hang_up:
             self.close_connection = True
+        elif said.body is not None:
+            self._send(said.status, said.body, said.headers)
         elif said.status != 200:
             self._send(said.status, {"error": {"message": said.text}}, said.headers)
         else:

@@ -12,13 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pydantic import BaseModel
 
 from quern.indexes.stage_writers import StageWriter
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.task import Pairs, doc2query
+from quern.jobs.queries.task import Pairs
 from quern.jobs.tasks.generators.backends import prepare_generator
 from quern.jobs.tasks.generators.contract import GeneratorError, Request
 from quern.jobs.tasks.generators.endpoint import EndpointBackend, portable
@@ -137,20 +136,27 @@ def test_a_reply_that_fails_is_asked_for_again_with_the_error(
     assert run.reports[-1].notes["asked_again"] == 1
 
 
-def test_fences_and_thoughts_around_the_json_do_no_harm(run: Run, staged: Staged, serve: Serve) -> None:
-    def wrapped(n: int, body: dict[str, Any]) -> Said:
-        return Said(f"<think>\nA {{brace}}.\n</think>\n```json\n{well(n, body).text}\n```\n")
+GRINDS = '{"pairs": [{"question": "What does it grind?", "answer": "It grinds rye"}]}'
 
-    endpoint = serve(wrapped)
-    assert written(run, staged(CHUNKS, chunks(1)), endpoint.generator(response_format="none"))
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Said(f"<think>\nA {{brace}}.\n</think>\n```json\n{GRINDS}\n```\n"),
+        Said(GRINDS.replace("does it", "does\nit").replace("grinds rye", "grinds\x17\trye")),
+        Said(body=b'{"choices": [{"message": {"content": %s}}], "usage": {"completion_tokens": "12"}}'),
+        Said(body=b'{"choices": [{"message": {"content": [{"type": "text", "text": %s}]}}], "usage": {}}'),
+    ],
+)
+def test_replies_of_unusual_form_are_read(run: Run, staged: Staged, serve: Serve, odd: Said) -> None:
+    if odd.body is not None:
+        odd = replace(odd, body=odd.body % json.dumps(GRINDS.replace("it grind", "it \ud800grind")).encode())
+    endpoint = serve(lambda *_: odd)
+    (row,) = written(run, staged(CHUNKS, chunks(1)), endpoint.generator(response_format="none"))
+    assert row["question"].replace("?grind", "grind") == "What does it grind?"
+    assert row["answer"] == "It grinds rye"
     assert len(endpoint.asked) == 1
     assert "response_format" not in endpoint.asked[0]
-
-
-def test_raw_line_breaks_and_control_characters_in_strings_are_forgiven(run: Run, staged: Staged, serve: Serve) -> None:
-    text = '{"pairs": [{"question": "What does\nit grind?", "answer": "It grinds\x17\trye"}]}'
-    (row,) = written(run, staged(CHUNKS, chunks(1)), serve(lambda *_: Said(text)).generator())
-    assert (row["question"], row["answer"]) == ("What does it grind?", "It grinds rye")
 
 
 def test_grounded_pairs_are_kept_and_only_the_others_are_asked_for_again(
@@ -271,21 +277,6 @@ def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
     assert endpoint.probed >= 1
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        b'{"choices": [{"message": {"content": %s}}], "usage": {"prompt_tokens": null, "completion_tokens": "12"}}',
-        b'{"choices": [{"message": {"content": [{"type": "text", "text": %s}]}}], "usage": {}}',
-    ],
-)
-def test_replies_of_unusual_form_are_read(run: Run, staged: Staged, serve: Serve, odd: bytes) -> None:
-    text = pairs_json(("What does it \ud800 grind?", "It grinds rye"))
-    endpoint = serve(lambda *_: Said(body=odd % json.dumps(text).encode()))
-    (row,) = written(run, staged(CHUNKS, chunks(1)), endpoint.generator())
-    assert row["answer"] == "It grinds rye"
-    assert row["question"] == "What does it ? grind?"
-
-
 def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
     run: Run, staged: Staged, serve: Serve, tmp_path: Path
 ) -> None:
@@ -318,32 +309,31 @@ def test_a_row_that_has_all_its_pairs_is_not_asked_again(run: Run, staged: Stage
 
 
 def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
-    endpoint = serve(well)
-    prepare_generator(endpoint.generator(), EngineSettings(), tmp_path)
+    endpoint, key = serve(well), {"key_variable": "QUERN_TEST_KEY"}
+
+    def prepare(**settings: Any) -> None:
+        asked = endpoint.generator(**key).model_copy(update=settings)
+        prepare_generator(asked, EngineSettings(), tmp_path)
+
+    prepare()
     endpoint.models = ["a-model", "b-model"]
-    prepare_generator(endpoint.generator(), EngineSettings(), tmp_path)
+    prepare()
     assert endpoint.probed == 1, "some gateways serve what they do not list"
     with pytest.raises(GeneratorError, match=r"the model other does not exist; its models: a-model, b-model"):
-        prepare_generator(endpoint.generator().model_copy(update={"model": "other"}), EngineSettings(), tmp_path)
+        prepare(model="other")
+    with pytest.raises(GeneratorError, match="is it running"):
+        prepare(url="http://127.0.0.1:9/v1")
     endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
-        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
-    monkeypatch.setenv("QUERN_TEST_KEY", "a-wrong-secret")
-    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is refused") as refused:
-        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
-    assert "a-wrong-secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
-    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house")
-    prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
-    with pytest.raises(GeneratorError, match="is it running"):
-        prepare_generator(
-            GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), EngineSettings(), tmp_path
-        )
-    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house\n")
-    prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
-    monkeypatch.setenv("QUERN_TEST_KEY", "secret of\nthe house")
-    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY holds no key") as odd:
-        prepare_generator(endpoint.generator(key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
-    assert "secret" not in str(odd.value)
+        prepare()
+    for held, told in (("a-wrong-secret", "is refused"), ("secret of\nthe house", "holds no key")):
+        monkeypatch.setenv("QUERN_TEST_KEY", held)
+        with pytest.raises(GeneratorError, match=f"QUERN_TEST_KEY {told}") as refused:
+            prepare()
+        assert "secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
+    for held in ("secret-of-the-house", "secret-of-the-house\n"):
+        monkeypatch.setenv("QUERN_TEST_KEY", held)
+        prepare()
     assert endpoint.asked == []
 
 
@@ -383,22 +373,7 @@ def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model
     assert known == print_of(url="http://10.0.0.1/v1", concurrency=1, retries=5, tries=1, key_variable="K")
 
 
-def test_a_task_with_another_prompt_schema_or_constant_is_another_task() -> None:
-    class Other(BaseModel):
-        pairs: list[str]
-
-    generator, task = GeneratorSettings(kind="openai", model=MODEL), doc2query(20)
-    tasks = [
-        task,
-        replace(task, prompt=task.prompt + "!"),
-        replace(task, output=Other),
-        replace(task, constants={"pairs": 21}),
-        replace(task, version=99),
-    ]
-    assert len({json.dumps(t.configuration(generator)) for t in tasks}) == len(tasks)
-
-
-def test_a_model_in_a_folder_is_known_by_its_files_wherever_it_lies(tmp_path: Path) -> None:
+def test_a_model_here_is_known_by_its_files_wherever_it_lies(tmp_path: Path) -> None:
     def folder(name: str, weights: bytes, **more: str) -> GeneratorSettings:
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.safetensors").write_bytes(weights)
@@ -407,9 +382,15 @@ def test_a_model_in_a_folder_is_known_by_its_files_wherever_it_lies(tmp_path: Pa
             (tmp_path / name / file).write_text(text)
         return GeneratorSettings(kind="vllm", model=str(tmp_path / name))
 
+    def file(name: str, weights: bytes) -> GeneratorSettings:
+        (tmp_path / name).write_bytes(weights)
+        return GeneratorSettings(kind="local", model=str(tmp_path / name))
+
     known = model_identity(folder("a", b"one"))
     assert known == model_identity(folder("b", b"one", README="something"))
     assert known != model_identity(folder("c", b"two")), "as many bytes, but others"
+    a, b, c = (model_identity(file(f"{name}.gguf", w)) for name, w in (("a", b"one"), ("b", b"one"), ("c", b"two")))
+    assert a == b != c
 
 
 def test_the_schema_sent_has_what_strict_endpoints_ask_for() -> None:

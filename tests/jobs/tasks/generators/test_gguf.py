@@ -13,10 +13,9 @@ from quern.jobs.tasks.conversation import probability
 from quern.jobs.tasks.generators.backends import make_backend
 from quern.jobs.tasks.generators.contract import GeneratorError
 from quern.jobs.tasks.generators.gguf import GgufBackend, _describe
-from quern.jobs.tasks.generators.model_folder import model_identity
-from quern.jobs.tasks.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 from tests.jobs.tasks.generators.test_local import asked
+from tests.tiny_models import small_language_model
 
 pytestmark = pytest.mark.torch
 
@@ -27,7 +26,7 @@ def settings(file: Path, **given: Any) -> GeneratorSettings:
 
 @pytest.fixture(scope="module")
 def backend() -> GgufBackend:
-    chosen = make_backend(settings(packaged_weights()), EngineSettings(), Path(), RayEngine(EngineSettings()))
+    chosen = make_backend(settings(small_language_model()), EngineSettings(), Path(), RayEngine(EngineSettings()))
     assert isinstance(chosen, GgufBackend)
     chosen.prepare()
     return chosen
@@ -48,7 +47,7 @@ def test_replies_of_a_batch_are_held_to_the_schema_and_equal_those_of_one_prompt
 
 
 def test_a_prompt_too_long_costs_only_its_row_and_a_long_reply_is_cut_off(backend: GgufBackend) -> None:
-    small = GgufBackend(settings(packaged_weights(), max_model_len=120, max_tokens=8, response_format="none"))
+    small = GgufBackend(settings(small_language_model(), max_model_len=120, max_tokens=8))
     small._pipeline = backend._load()
     replies = asked(small, "word " * 200, "Tell me a long story.")
     assert "the model takes 120 with its reply" in replies[0].error
@@ -56,7 +55,7 @@ def test_a_prompt_too_long_costs_only_its_row_and_a_long_reply_is_cut_off(backen
 
 
 def test_no_more_is_begun_than_the_cache_has_room_for(backend: GgufBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = _describe(packaged_weights())
+    file = _describe(small_language_model())
     assert file.cached == 2 * 30 * 3 * 64  # Keys and values of SmolLM2-135M: layers, heads and size of a head.
     texts = ["What is the capital of France?", "Is water wet?", "Name a colour.", "Name a tree."]
     most = 0
@@ -81,7 +80,7 @@ def test_tokens_are_told_with_their_probabilities(backend: GgufBackend) -> None:
 
 
 def test_a_file_that_cannot_be_used_is_told_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = packaged_weights().read_bytes()
+    whole = small_language_model().read_bytes()
     for name, content, told in (
         ("none.gguf", b"not a model", "is no GGUF file"),
         ("cut.gguf", whole[: len(whole) // 2], "is cut or damaged"),
@@ -93,19 +92,11 @@ def test_a_file_that_cannot_be_used_is_told_before_any_work(tmp_path: Path, monk
     with pytest.raises(GeneratorError, match="cannot be read: No such file"):
         GgufBackend(settings(tmp_path / "missing.gguf")).prepare()
     with pytest.raises(GeneratorError, match="run on the processor"):
-        GgufBackend(settings(packaged_weights(), device="cuda")).prepare()
+        GgufBackend(settings(small_language_model(), device="cuda")).prepare()
 
     class Full:
         available = 1 << 20
 
     monkeypatch.setattr("psutil.virtual_memory", Full)
     with pytest.raises(GeneratorError, match=r"needs some 2\.5 GB of memory, and 0\.0 GB are free"):
-        GgufBackend(settings(packaged_weights())).prepare()
-
-
-def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
-    (tmp_path / "a.gguf").write_bytes(b"GGUF one")
-    (tmp_path / "b.gguf").write_bytes(b"GGUF one")
-    (tmp_path / "c.gguf").write_bytes(b"GGUF two")
-    a, b, c = (model_identity(settings(tmp_path / f"{name}.gguf")) for name in "abc")
-    assert a == b != c
+        GgufBackend(settings(small_language_model())).prepare()
