@@ -47,7 +47,7 @@ class Engines:
             rates: Seconds that a row of a job takes, by the job's name, for `auto`.
             folder: What the nodes of a cluster are to see as this machine does.
 
-        Raises EngineError: spark is asked for, and there is no Java; MissingExtraError: the engine that is asked for is
+        Raises EngineError: Spark is asked for, and there is no Java; MissingExtraError: the engine that is asked for is
         not installed.
         """
         addresses = {"spark": settings.spark_master, "ray": settings.ray_address}

@@ -93,7 +93,7 @@ class RayEngine:
             check: Called every second while it says nothing.
             patience: Seconds that it has to see that nobody listens, where it is stopped before its end.
 
-        Raises EngineError: ray does not start, or died.
+        Raises EngineError: Ray does not start, or died.
         """
         child = self.start()
         address, seconds = self._settings.ray_address, self._settings.cluster_seconds
