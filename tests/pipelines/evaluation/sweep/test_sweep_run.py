@@ -118,15 +118,6 @@ def opened(swept: Swept) -> Results:
     return Results(swept.out, plan_sweep(sweep, swept.folder, "sweep.yaml"))
 
 
-def test_builds_share_what_is_equal_between_them(swept: Swept) -> None:
-    results = opened(swept)
-    warehouse = Warehouse.open(results.warehouse("towns"))
-    first, second = (warehouse.manifest(build_id) for build_id in sorted(results.built.values()))
-    jobs = ("clean", "normalise", "chunk", "doc2query", "embed")
-    assert not [j["job"] for j in second.jobs if j["job"] in jobs and j["computed"]], "hops need no build of their own"
-    assert {m.tables["edges"].rows / m.tables["nodes"].rows for m in (first, second)} == {2.0, 3.0}
-
-
 def test_figures_are_those_of_evaluate(swept: Swept) -> None:
     results = opened(swept)
     warehouse = Warehouse.open(results.warehouse("towns"))
