@@ -7,7 +7,6 @@ import pytest
 from quern.jobs.events.find import ChunkEvent, ChunkEvents, EventInput, event_task
 from quern.jobs.events.passage import Passage
 from quern.jobs.events.rule import Report, read_reports
-from quern.jobs.events.telling import telling
 from quern.schemas.settings import GeneratorSettings
 
 DAY = date(2024, 3, 5)
@@ -19,22 +18,6 @@ def found(text: str, published: date | None = DAY, title: str = "", start: int =
 
 def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]]:
     return [(r.dating.timex, r.dating.date_from, r.dating.expected) for r in found(text, published)]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("The ferry struck a dredger in thick fog.", "past"),
-        ("The new bridge will open in June.", "plan"),
-        ("A ferry is a ship that carries people over water.", None),
-        ("Did the ferry strike a dredger?", None),
-        ("The new wheel is made of larch.", None),
-        ("2 March 2024, 5 March 2024, 8 May 2024.", None),
-        ("消防救援支队于4时10分将明火扑灭。", "past"),
-    ],
-)
-def test_a_finite_verb_that_tells_what_happened_makes_an_event(sentence: str, told: str | None) -> None:
-    assert telling(sentence) == told
 
 
 def test_an_event_has_its_own_date_else_that_of_the_report_else_it_is_counted() -> None:
