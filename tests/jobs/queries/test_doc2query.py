@@ -22,7 +22,8 @@ AdamSmith: Hi Li Hua, a quick reminder that the rent is due on Friday. Do you ha
 LiHua: Thanks for the reminder, Adam! I'll transfer the rent tomorrow because I get my salary then.
 AdamSmith: Great! How about we fix the basement door next week?
 LiHua: Perfect!"""
-PROSE = "Glisson was born in Jackson County, Florida. He was elected to the State Senate in 1973."
+PROSE = """Glisson was born in Jackson County, Florida. He was elected to the State Senate in 1973 because he promised \
+lower taxes. The old law was repealed by Governor Reubin Askew. He has three grown daughters."""
 CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，全书直到1596年才出版。"
 
 LINE = (
