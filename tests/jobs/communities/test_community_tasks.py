@@ -13,7 +13,7 @@ QUOTES = (
     Quote("The ferry Lady Orrin sailed again on 8 May 2024.", "Ferry", datetime(2024, 5, 9)),
     Quote("Skarrow Line ordered a second ferry, the Lady Maren.", "Order", datetime(2025, 4, 2)),
 )
-GIVEN = QuotesInput(QUOTES, "How did the ferry service change?", "Ferries", keywords=("ferry", "lady", "orrin"))
+GIVEN = QuotesInput(QUOTES, "How did the ferry service change?", "Ferries")
 
 
 def statements(*rows: tuple[str, list[int]]) -> Notes:

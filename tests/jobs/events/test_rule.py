@@ -12,8 +12,8 @@ from quern.schemas.settings import GeneratorSettings
 DAY = date(2024, 3, 5)
 
 
-def found(text: str, published: date | None = DAY, title: str = "", start: int = 0) -> tuple[Report, ...]:
-    return read_reports(Passage(text, title, published, start), 4, 20).reports
+def found(text: str, published: date | None = DAY, title: str = "") -> tuple[Report, ...]:
+    return read_reports(Passage(text, title, published, 0), 4, 20).reports
 
 
 def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]]:
