@@ -7,25 +7,17 @@ from datetime import datetime
 import numpy as np
 
 from quern.jobs.communities.quotes import marginal, quote
-from quern.jobs.communities.tasks import Notes, Point, Quote, QuotesInput, note_task, summary_task
+from quern.jobs.communities.tasks import Notes, Point, Quote, QuotesInput, note_task
 
 QUOTES = (
     Quote("The ferry Lady Orrin sailed again on 8 May 2024.", "Ferry", datetime(2024, 5, 9)),
     Quote("Skarrow Line ordered a second ferry, the Lady Maren.", "Order", datetime(2025, 4, 2)),
 )
-GIVEN = QuotesInput(QUOTES, "How did the ferry service change?", "Ferries", keywords=("ferry", "lady", "orrin"))
+GIVEN = QuotesInput(QUOTES, "How did the ferry service change?", "Ferries")
 
 
 def statements(*rows: tuple[str, list[int]]) -> Notes:
     return Notes(sentences=[Point(text=text, rests_on=numbers) for text, numbers in rows])
-
-
-def test_a_title_by_rule_names_what_the_keywords_name_and_few_documents_lend_theirs() -> None:
-    summary = summary_task(3).rule(GIVEN)
-    assert summary.title == "Ferry"
-    assert [(s.text, s.rests_on) for s in summary.sentences] == [(q.text, [n]) for n, q in enumerate(QUOTES, 1)]
-    many = tuple(Quote(f"{QUOTES[0].text} Again.", f"Page {n}") for n in range(4))
-    assert summary_task(3).rule(QuotesInput(many, keywords=GIVEN.keywords)).title == "ferry, Lady Orrin"
 
 
 def test_of_a_reply_statements_stay_that_name_their_sentences_and_nothing_that_these_lack() -> None:

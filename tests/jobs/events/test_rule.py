@@ -7,38 +7,17 @@ import pytest
 from quern.jobs.events.find import ChunkEvent, ChunkEvents, EventInput, event_task
 from quern.jobs.events.passage import Passage
 from quern.jobs.events.rule import Report, read_reports
-from quern.jobs.events.telling import telling
 from quern.schemas.settings import GeneratorSettings
 
 DAY = date(2024, 3, 5)
 
 
-def found(text: str, published: date | None = DAY, title: str = "", start: int = 0) -> tuple[Report, ...]:
-    return read_reports(Passage(text, title, published, start), 4, 20).reports
+def found(text: str, published: date | None = DAY, title: str = "") -> tuple[Report, ...]:
+    return read_reports(Passage(text, title, published, 0), 4, 20).reports
 
 
 def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]]:
     return [(r.dating.timex, r.dating.date_from, r.dating.expected) for r in found(text, published)]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "told"),
-    [
-        ("The ferry struck a dredger in thick fog.", "past"),
-        ("The council has approved a budget of nine million.", "past"),
-        ("The new bridge will open in June.", "plan"),
-        ("The bell was made of bronze and was heavy.", "past"),
-        ("A ferry is a ship that carries people over water.", None),
-        ("Did the ferry strike a dredger?", None),
-        ("The new wheel is made of larch.", None),
-        ("2 March 2024, 5 March 2024, 8 May 2024.", None),
-        ("消防救援支队于4时10分将明火扑灭。", "past"),
-        ("The inquiry, led by Professor Baal, found that rows had been doubled.", "past"),
-        ("谁修好了听澜台的大梁？", None),
-    ],
-)
-def test_a_finite_verb_that_tells_what_happened_makes_an_event(sentence: str, told: str | None) -> None:
-    assert telling(sentence) == told
 
 
 def test_an_event_has_its_own_date_else_that_of_the_report_else_it_is_counted() -> None:
@@ -69,49 +48,18 @@ def test_a_sentence_that_only_points_back_is_no_event_but_where_the_page_is_name
     text = "It was first held in 1982 to thank the crews."
     assert found(text, title="Ferry strikes a dredger in thick fog") == ()
     assert found("One was found on Monday in the mill race.", title="How the lanterns were made") == ()
-    (only,) = found(text, None, "Lantern Tide")
-    assert only.dating.timex == "1982"
+    assert [only.dating.timex for only in found(text, None, "Lantern Tide")] == ["1982"]
     assert found("The board named the radar as a cause.", title="Lady Orrin") == (), "and tells no news"
 
 
-@pytest.mark.parametrize(
-    ("text", "dated"),
-    [
-        ("The ribbon was cut by Al Ark, 91, who as a boy crossed on a ferry that ran until 1949.", "2024-03-05"),
-        ("The boiler of the bath, installed in 1979, had failed on 2 March 2024.", "2024-03-02"),
-        ("The mayor, who was born in 1949, opened the hall on 2 March 2024.", "2024-03-02"),
-        ("The outer half of the quay has been closed to vehicles since 2 March.", "2024-03-02"),
-    ],
-)
-def test_a_date_of_another_clause_is_not_that_of_the_event(text: str, dated: str) -> None:
-    assert [timex for timex, *_ in dates(text)] == [dated]
-
-
-def test_a_title_that_is_cut_says_so() -> None:
-    (only,) = found("Farmers learned on Tuesday that " + "the study of the strips " * 6 + "fell.")
-    assert only.title.endswith("…")
-
-
-def test_sentences_of_a_conversation_need_dates_of_their_own() -> None:
-    talk = "Ann Lee: I broke the lamp in the hall.\nBo: I met the mayor on 2 March 2024 and we talked about it."
-    (only,) = found(talk)
-    assert (only.dating.timex, only.title[:3], only.entities[0]) == ("2024-03-02", "Bo:", "Bo")
-
-
 def test_summaries_are_spans_and_titles_are_short() -> None:
-    clauses = ", and the Lady Orrin was towed to the harbour of Port Averil by two tugs" * 3
+    clauses = ", and the Lady Orrin was towed to Port Averil by two tugs" * 3
     text = f"However, the Skarrow ferry struck a dredger on Saturday in the Narrows{clauses}."
     (only,) = found(text)
     assert text[only.sentence.start : only.sentence.end] == only.sentence.text == text
     assert only.title == "The Skarrow ferry struck a dredger on Saturday in the Narrows"
-    assert only.dating.timex == "2024-03-02"
-    assert "Lady Orrin" in only.entities
+    assert (only.dating.timex, "Lady Orrin" in only.entities) == ("2024-03-02", True)
     assert len(read_reports(Passage("The old ferry sank there. " * 30, "", DAY, 0), 4, 20).reports) == 4
-
-
-def test_a_chinese_title_is_the_clause_that_tells_what_happened() -> None:
-    (only,) = found("云河企业青澜光学昨天宣布，以5800万克朗收购邓米尔镜片厂，并留任全部一百八十六名员工。")
-    assert (only.title, only.dating.timex) == ("以5800万克朗收购邓米尔镜片厂", "2024-03-04")
 
 
 def test_what_a_model_says_is_held_to_the_sentences_and_the_dates_of_the_passage() -> None:

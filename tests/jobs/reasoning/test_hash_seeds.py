@@ -32,23 +32,12 @@ TEXTS = (
     "| Town | Inhabitants |\n| Elm Cross | 8,340 |\n| Tarn Hill | 1,200 |\n| Weir | 610 |",
     "塔恩山上的磨坊建于1811年，由木匠王大力建造。磨坊高19米。修理费是3100克朗。",
 )
-ABOUT = (
-    "the windmill on Tarn Hill",
-    "the church of Tarn Hill",
-    "Elm Cross",
-    "the harbour office",
-    "the repair in 1811",
-)
-FORMS = (
-    "Who built {}?",
-    "When was {} built or raised?",
-    "How tall is {} in metres?",
-    "How much did {} cost or pay in crowns?",
-    "Why was {} not insured?",
-    "Was {} hurt when the tower fell?",
-)
+ABOUT = ("the windmill on Tarn Hill", "the church of Tarn Hill", "Elm Cross", "the harbour office")
+FORMS = ("When was {} built or raised?", "How much did {} cost or pay in crowns?", "Was {} hurt when the tower fell?")
 QUESTIONS = (
     *(form.format(about) for form in FORMS for about in ABOUT),
+    "Who built the windmill?",
+    "Why was the windmill not insured?",
     "Which is taller, the windmill or the church, and by how much?",
     "Which town has the most inhabitants?",
     "磨坊是谁建造的？",
@@ -64,10 +53,7 @@ def main() -> None:
         for n, text in enumerate(TEXTS)
     ]
     passages = [Passage(e.text, e.title or "") for e in evidence]
-    before = [
-        AskedBefore("How tall is the windmill?", "19 metres", [2]),
-        AskedBefore("How tall is the church?", "31 metres"),
-    ]
+    before = [AskedBefore("How tall is the windmill?", "19 metres", [2]), AskedBefore("How tall?", "31 metres")]
     for question in QUESTIONS:
         given = AnswerInput(question, evidence, before if " or " in question else ())
         draft = answer_task(AnswerSettings()).rule(given)
@@ -85,7 +71,7 @@ def test_answers_citations_and_signals_are_the_same_under_each_seed() -> None:
     ]
     one, other = (process.communicate()[0] for process in running)
     assert [process.returncode for process in running] == [0, 0]
-    assert one.count(b"\n") >= 30
+    assert one.count(b"\n") == len(QUESTIONS)
     assert one == other
 
 

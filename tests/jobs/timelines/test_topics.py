@@ -4,7 +4,6 @@ from datetime import date, timedelta
 
 import pytest
 
-from quern.jobs.text.names import name_key
 from quern.jobs.timelines.build import granularity, keywords
 
 FIRST = date(2024, 1, 1)
@@ -23,12 +22,6 @@ def test_the_unit_is_as_the_spread_of_events_and_no_finer_than_half_of_the_dates
     days: int, precisions: list[str], unit: str
 ) -> None:
     assert granularity([FIRST, FIRST + timedelta(days)], precisions) == unit
-
-
-def test_names_are_compared_without_titles_and_legal_forms() -> None:
-    assert {name_key(n) for n in ("Dr Ilse Tarnow", "Ilse Tarnow", "ILSE TARNOW")} == {"ilse tarnow"}
-    assert name_key("Apple Inc.") == name_key("the Apple") == "apple"
-    assert name_key("听澜台")
 
 
 def test_keywords_are_what_several_events_share() -> None:

@@ -28,7 +28,6 @@ def stated(text: str, title: str = "") -> list[tuple[str, str, str]]:
     [
         ("Lorcan Tighe was appointed master in 2019.", ("Lorcan Tighe", "was appointed master in", "2019")),
         ("Castle Meadow (a moat) never belonged to the county.", ("Castle Meadow", "never belonged to", "the county")),
-        ("In 1982 the town founded a festival and built a quay.", ("the town", "founded", "a festival")),
         ("Nora Ibsen (born 1951) is a producer.", ("Nora Ibsen", "is", "a producer")),
         ("听澜台建于清乾隆三十一年，是最大的戏台。", ("听澜台", "建于", "清乾隆三十一年")),
     ],
@@ -42,10 +41,8 @@ def test_a_sentence_states_what_stands_in_it(text: str, expected: tuple[str, str
     [
         "Was Lorcan Tighe the harbour master?",
         "If the bridge is built, the ferry stops.",
-        "Tighe said the bridge was too long.",
         '"The bridge is a mistake," she said.',
         "She is a vet.",
-        "The company did it on account of a cable.",
     ],
 )
 def test_what_is_asked_supposed_quoted_or_of_nobody_is_not_stated(text: str) -> None:

@@ -22,7 +22,6 @@ from quern.pipelines.evaluation.alce.citations import (
 from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
 from quern.pipelines.evaluation.retrieval import EvaluationError
-from quern.schemas.answers import Answer, Citation, Sentence
 from quern.schemas.settings import EntailmentSettings, Settings
 from tests.conftest import Quern
 
@@ -131,23 +130,14 @@ def test_alces_file_has_the_figures_worked_out_by_hand(alce: Path, quern_here: Q
 
 
 def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
-    quote = {"doc_id": "d", "chunk_id": "c", "url": None, "title": "Casterby", "published_at": None, "start": 0}
-    text = str(DOCS[0]["text"])
-    answer = Answer(
-        query_id="q",
-        question="How many inhabitants did Casterby have in 2021?",
-        sentences=[Sentence(text="8,340", citations=[2]), Sentence(text="Nobody knows the mayor.", citations=[])],
-        citations=[Citation(number=2, end=len(text), quote=text, **quote)],
-        probability=0.9,
-        by="rules",
-        recipe="r",
-        hits=[],
-        path=[],
-        type="single",
-        expected="8340",
-    )
+    text = DOCS[0]["text"]
+    quote = {"number": 2, "doc_id": "d", "chunk_id": "c", "url": None, "title": "Casterby", "published_at": None}
+    answer = {"query_id": "q", "question": "How many inhabitants did Casterby have in 2021?", "probability": 0.9}
+    answer |= {"by": "rules", "recipe": "r", "hits": [], "path": [], "type": "single", "expected": "8340"}
+    answer["citations"] = [quote | {"start": 0, "end": len(text), "quote": text}]
+    answer["sentences"] = [{"text": "8,340", "citations": [2]}, {"text": "Nobody knows the mayor.", "citations": []}]
     file = tmp_path / "answers.jsonl"
-    file.write_text(f"{answer.model_dump_json()}\n{answer.model_dump_json()}\n", encoding="utf-8")
+    file.write_text(f"{json.dumps(answer)}\n" * 2, encoding="utf-8")
     told = evaluate_file(file, BY_WORDS, by_type=True)
     assert told["answers.jsonl"] == told["answers.jsonl single"]
     figures = told["answers.jsonl"]
@@ -160,9 +150,7 @@ def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
     [
         ("{", "record 1: not valid JSON"),
         ('{"data": []}', "it holds no answer"),
-        ('{"data": 3}', "must be a list of answers"),
         ('{"data": [{"question": "Who?", "output": "I."}, {"question": "When?"}]}', r"record 2 \('When\?'\): output: "),
-        ('{"data": [{"question": "Who?", "output": "I.", "docs": [{"title": "x"}]}]}', r"\('Who\?'\): docs.0: .*text"),
         ('{"data": ["x"]}', "record 1: is no JSON object"),
         ("[" * 100_000, r"record 1: not valid JSON .nested too deeply"),
         ('{"data": [{"question": "Who \\ud800?", "output": "I."}]}', "half of a surrogate pair"),

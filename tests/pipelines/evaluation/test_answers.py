@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -99,21 +98,3 @@ def test_a_citation_that_the_gate_dropped_is_an_unequal_quote() -> None:
     whole = answer("a", 0.9, Sentence(text="So.", citations=[1]), citations=(quote(1, "d", "So"),))
     cited = _cited(_gated(whole, {"d": "No"}), frozenset(), {"d": "No"})
     assert (cited.quotes, cited.equal) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("quoted", "text", "supported"),
-    [
-        ("She sailed on Wednesday.", "On 8 May 2024.", 1),
-        ("She sailed on Wednesday.", "On 7 May 2024.", 0),
-        ("She sailed on Wednesday.", "8 ships.", 0),
-        ("from 1886 to 1949", "63 years (1886 to 1949)", 1),
-        ("from 1886 to 1949", "65 years (1886 to 1949)", 0),
-    ],
-)
-def test_days_and_spans_are_read_from_quotes_on_their_day_of_publication(
-    quoted: str, text: str, supported: int
-) -> None:
-    source = quote(1, "d", quoted).model_copy(update={"published_at": datetime(2024, 5, 9)})
-    said = answer("a", 0.9, Sentence(text=text, citations=[1]), citations=(source,))
-    assert _cited(said, frozenset("d"), {}).precise == supported

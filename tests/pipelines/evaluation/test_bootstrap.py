@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error, intervals, refused_at
@@ -15,6 +13,7 @@ def test_intervals_are_those_of_scipy() -> None:
     random = np.random.default_rng(3)
     values = (random.random((200, 2)) < [0.7, 0.4]).astype(np.float64)
     found = intervals(values, 10_000)
+    assert intervals(values[:, 1:], 10_000).low == pytest.approx(found.low[1:], abs=1e-12), "whatever the other columns"
     for column in range(2):
         peer = stats.bootstrap(
             (values[:, column],), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(2)
@@ -22,23 +21,6 @@ def test_intervals_are_those_of_scipy() -> None:
         assert found.mean[column] == pytest.approx(values[:, column].mean())
         assert found.low[column] == pytest.approx(peer.low, abs=0.006)
         assert found.high[column] == pytest.approx(peer.high, abs=0.006)
-
-
-def test_a_difference_is_paired() -> None:
-    """Two recipes that differ on each question by the same: the questions' own spread does not blur it."""
-    one = np.random.default_rng(9).random((50, 1))
-    apart = intervals((one + 0.1) - one)
-    assert (apart.low[0], apart.high[0]) == pytest.approx((0.1, 0.1))
-
-
-@settings(max_examples=25)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_an_interval_holds_the_mean_whatever_the_other_columns(values: list[float]) -> None:
-    column = np.array(values)[:, None]
-    alone, beside = intervals(column, 400), intervals(np.hstack([1 - column, column]), 400)
-    assert beside.low[1] == pytest.approx(alone.low[0], abs=1e-12)
-    assert min(values) - 1e-9 <= alone.low[0] <= alone.mean[0] + 1e-9
-    assert alone.mean[0] - 1e-9 <= alone.high[0] <= max(values) + 1e-9
 
 
 def test_a_probability_that_comes_true_as_often_as_it_says_is_calibrated() -> None:

@@ -17,24 +17,15 @@ from tests.conftest import read_jsonl
 
 Rows = list[dict[str, Any]]
 _CONTEXT = [["Elm Quay", ["Elm Quay lies in Orle.", " It was built in 1911."]], ["Orle", ["Orle is a town."]]]
-_HOTPOT = {
-    "_id": "5a7",
-    "question": "When was the quay in Orle built?",
-    "answer": "1911",
-    "type": "bridge",
-    "level": "hard",
-    "supporting_facts": [["Elm Quay", 0], ["Elm Quay", 1]],
-    "context": _CONTEXT,
-}
+_HOTPOT: dict[str, Any] = {"_id": "5a7", "question": "When was the quay in Orle built?", "answer": "1911"}
+_HOTPOT |= {"type": "bridge", "supporting_facts": [["Elm Quay", 0], ["Elm Quay", 1]], "context": _CONTEXT}
 _HUB = _HOTPOT | {
     "id": "5a7",
     "supporting_facts": {"title": ["Elm Quay", "Elm Quay"], "sent_id": [0, 1]},
     "context": {"title": [one[0] for one in _CONTEXT], "sentences": [one[1] for one in _CONTEXT]},
 }
-_MUSIQUE = {
-    "id": "2hop__1_2",
-    "question": "In which town is the quay?",
-    "answer": "Orle",
+_MUSIQUE: dict[str, Any] = {"id": "2hop__1_2", "question": "In which town is the quay?", "answer": "Orle"}
+_MUSIQUE |= {
     "answer_aliases": ["Orle-on-Sea"],
     "answerable": True,
     "question_decomposition": [],
@@ -111,7 +102,6 @@ def test_multihop_rag_is_built_and_evaluated(tmp_path: Path) -> None:
         ('[{"question": "Who?"}]', "an object of no known dataset"),
         ('[{"url": "https://a.example/", "body": "Text."}]', "no questions in"),
         (json.dumps([_ASKED]), "no documents in"),
-        (json.dumps([_HOTPOT])[:-9], "m.json:1: "),
         (json.dumps([_HOTPOT | {"context": [["Elm Quay"]]}]), "m.json:1: ValueError"),
         ("7", "an object of no known dataset"),
     ],

@@ -64,12 +64,10 @@ def test_a_folder_of_beir_is_measured_as_its_topics_and_judgements_in_trecs_form
 
 
 WRONG = [
-    (read_qrels, "1 0 a 1\n1 a\n", ":2: a judgement is"),
     (read_qrels, "1 0 a 1\n1 0 b high\n", ":2: a judgement is"),
     (read_qrels, "1 0 a 0\n", "judges no document relevant"),
     (read_topics, "1\tWho?\n\n2 What?\n", ":3: a topic is an id, a tab and a text"),
     (read_topics, "1\tWho?\n1\tWhat?\n", ":2: this id stands above already"),
-    (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": 2}\n', ":2: a topic needs an id and a text"),
     (read_topics, '{"_id": "1", "text": "Who?"}\n{"_id": \n', ":2: the topic is no object of JSON"),
 ]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
 from quern.pipelines.inspect.plan import PlannedStep, plan_build
 from quern.schemas.settings.reading import load_settings
@@ -88,18 +87,6 @@ def test_before_the_first_build_only_what_the_pages_tell_is_known(tmp_path: Path
     assert steps["clean"].compute == steps["ingest"].compute
     assert (steps["chunk"].compute, steps["chunk"].why, steps["chunk"].seconds) == (None, "first build", None)
     assert not (tmp_path / "none").exists()
-
-
-def test_each_table_is_made_once_and_before_it_is_read() -> None:
-    made: list[str] = []
-    for step in STEPS:
-        assert set(step.reads) <= set(made), step.name
-        made += step.makes
-    assert len(made) == len(set(made))
-    assert len({step.name for step in STEPS}) == len(STEPS)
-    assert [tuple(table.name for table in step.job(load_settings()).tables) for step in STEPS if not step.scratch] == [
-        step.makes for step in STEPS if not step.scratch
-    ]
 
 
 def test_a_plan_says_which_tables_workers_would_write(warehouse: Path) -> None:

@@ -54,15 +54,10 @@ def test_documents_are_named_with_what_changed_of_them(root: Path, quern_here: Q
     assert backwards.tables["documents"].rows[0].key == {"doc_id": "dyke"}
 
 
-def test_equal_snapshots_have_no_difference(root: Path) -> None:
-    assert not quern.diff(root, FIRST, SECOND).tables["documents"].changes.any
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("20240703T02", "current"), f"there is no snapshot 20240703T02 in {{root}}; did you mean {THIRD}?"),
-        (("curent",), "did you mean current?"),
         (("current", "previous", "--table", "pages"), "there is no table 'pages'; there are: documents"),
     ],
 )

@@ -17,13 +17,8 @@ HTML = "text/html"
         ("The ferry sailed.", "<p>The <b>ferry</b>\n sailed.</p>", "The <b>ferry</b>\n sailed."),
         ("Fish & chips: 5 €", "<p>Fish &amp; chips:&nbsp;5 &#8364;</p>", "Fish &amp; chips:&nbsp;5 &#8364;"),
         ("a | b", "<tr><td>a</td><td>b</td></tr>", "a</td><td>b"),
-        ("- One\n- Two", "<ul><li>One</li><li>Two</li></ul>", "One</li><li>Two"),
         ("5 < 6", "<script>5 < 6</script><!-- 5 < 6 --><p>5 < 6</p>", "5 < 6"),
-        (
-            "Mail [EMAIL] today",
-            "<p>Mail <a href='x'>a@b.example</a> today</p>",
-            "Mail <a href='x'>a@b.example</a> today",
-        ),
+        ("To [EMAIL] now", "<p>To <a href='x'>a@b.example</a> now</p>", "To <a href='x'>a@b.example</a> now"),
         ("第一次", "<p>这是第一次</p>", "第一次"),
     ],
 )
@@ -32,11 +27,6 @@ def test_a_quote_is_found_behind_markup(quote: str, body: str, there: str) -> No
     assert place is not None
     assert body[slice(*place)] == there
     assert place_on_page("not said", body, HTML) is None
-
-
-def test_the_second_of_equal_words_is_another_place() -> None:
-    body = "<p>Tides.</p><p>Tides.</p>"
-    assert [place_on_page("Tides.", body, HTML, n) for n in (0, 1, 5)] == [(3, 9), (16, 22), (16, 22)]
 
 
 def test_a_line_of_json_says_its_text_with_escapes_read() -> None:

@@ -38,7 +38,6 @@ def snapshot(tmp_path: Path) -> Snapshot:
     [
         (Wanted(job="ingest"), ["a.html", "b.html"]),
         (Wanted(reason="too_long"), ["https://quay.example/"]),
-        (Wanted(key="https://tides.example/3"), ["https://tides.example/3"]),
         (Wanted(job="clean", key="https://quay"), ["https://quay.example/"]),
         (Wanted(key="why\na.html"), ["a.html"]),
     ],
@@ -72,9 +71,3 @@ def test_the_command_prints_shares_of_each_jobs_input_then_rows_on_one_line_each
     assert found["rows"] == [{"job": "clean", "key": key, "reason": "no_text", "detail": f"why\n{key}"}]
     told = CliRunner().invoke(app, [*words, "--reason", "timeout"]).output
     assert "no reject --reason timeout; there are clean: no_text (4), ingest: empty (2)" in told
-
-
-def test_a_snapshot_that_left_nothing_out_says_so(tmp_path: Path) -> None:
-    empty = snapshot_of(tmp_path / "empty", [])
-    told = CliRunner().invoke(app, ["rejects", "-w", str(empty.warehouse.root)])
-    assert (told.exit_code, told.output) == (0, "snapshot 1 has no reject; it left nothing out\n")

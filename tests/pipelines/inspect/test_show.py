@@ -75,17 +75,6 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(sna
         entities_named(made, "Quicksilvre")
 
 
-def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
-    image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
-    made = snapshot(documents=[{"doc_id": "d"}], images=[image | {"place": 1}])
-    listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
-    assert show(made, "document", "d")["to"] == {"images": [listed]}
-    shown = show(made, "image", "i")
-    assert (shown["row"].items() >= image.items(), shown["from"], shown["to"]) == (True, {"document": "d"}, {})
-    with pytest.raises(NotInSnapshotError, match="there are: page, document, image"):
-        show(made, "edge", "x")
-
-
 @pytest.mark.parametrize("name", ["w.warc", "w.warc.gz"])
 def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: str) -> None:
     block = http(b"<p>High water is at nine.</p>")
@@ -107,12 +96,11 @@ def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: s
     assert "cannot be read" in show(made, "page", "http://x.example/b")["from"]["record"]
 
 
-@pytest.mark.parametrize("named", ["in", "in/w.warc"])
-def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path, named: str) -> None:
+def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path) -> None:
     put(tmp_path / "in" / "w.warc", warc((HERE, http(b"<p>x</p>"), "2024-05-06T00:00:00Z"))[0])
     row = {"url": HERE, "body": b"<p>x</p>", "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}
     other = {"url": "http://x.example/b", "body": b"x", "source_file": "a.html"}
-    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / named), pages=[row, other])
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), str(tmp_path / "in" / "w.warc"), pages=[row, other])
     assert original_of(made, HERE).block == http(b"<p>x</p>")
     with pytest.raises(NotInSnapshotError, match=r"was read from a\.html, which is no archive"):
         original_of(made, other["url"])

@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -32,19 +31,6 @@ def _said(alignment: Alignment, text: str = PAGE) -> list[str]:
     return [text[m.start : m.end] for m in alignment.matches]
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        (COST, ["crowns", "new mole", "Port Maren", "cost"]),
-        ("Who found Ann Lee's boat?", ["found", "Ann Lee's", "boat"]),
-        ("is it", []),
-        ("马伦港的新防波堤花了多少克朗？", ["马伦港", "新防波堤花", "克朗"]),
-    ],
-)
-def test_a_question_falls_into_its_phrases(question: str, expected: list[str]) -> None:
-    assert [c.text for c in parsed(question).constituents] == expected
-
-
 @given(st.text(max_size=300))
 @example("The keeper wrote of the lamp. " * 40)
 def test_constituents_of_any_text_are_its_words_in_order_and_apart(text: str) -> None:
@@ -56,13 +42,10 @@ def test_constituents_of_any_text_are_its_words_in_order_and_apart(text: str) ->
         ends = c.end
 
 
-def test_a_chunk_that_says_all_of_a_question_in_one_place_is_fully_aligned() -> None:
+def test_a_chunk_is_aligned_by_the_phrases_of_a_question_that_it_says_in_one_place() -> None:
     alignment = _aligned(COST)
     assert (alignment.label, alignment.share) == ("full", 1.0)
     assert _said(alignment) == ["crowns", "new mole", "Port Maren", "cost"]
-
-
-def test_what_a_chunk_lacks_or_says_far_away_is_no_match() -> None:
     assert _aligned("How many crowns did the old lighthouse at Port Maren cost?").label == "partial"
     assert _aligned("Who sang at the opera?").label == "none"
     apart = f"The new mole is long. {'It rains. ' * 60}Bread cost 3 crowns at Port Maren."

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from quern.jobs.reasoning.answering.course import stages, timeline
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, asks_course, asks_events
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.text.date_words import date_words
 from quern.schemas.settings import AnswerSettings
@@ -69,33 +69,15 @@ def test_what_an_answer_is_remembered_under_has_its_events_where_it_tells_them()
         assert (asked.identity == bare.identity) is same
 
 
-def test_questions_for_courses_and_events_are_known():
-    assert all(map(asks_course, ["Give me a time line", "What was the course of events?", "桥的时间线"]))
-    assert all(map(asks_events, ["What happened to Ann?", "What else happened then?", "渡轮发生了什么？"]))
-    assert not any(map(asks_events, ["What does the tram cross?", "电车经过哪里？", "At what time did it happen?"]))
-
-
 @pytest.mark.parametrize(
     ("timex", "first", "last", "english", "chinese"),
     [
         ("2024-03-02", "2024-03-02", "2024-03-02", "2 March 2024", "2024年3月2日"),
         ("2024-W10", "2024-03-04", "2024-03-10", "week of 4 March 2024", "2024年3月4日起的一周"),
-        ("2024-Q3", "2024-07-01", "2024-09-30", "third quarter of 2024", "2024年第三季度"),
         ("1886-01-01/1949-12-31", "1886-01-01", "1949-12-31", "1886 to 1949", "1886年至1949年"),
-        (
-            "2024-03-30/2024-04-02",
-            "2024-03-30",
-            "2024-04-02",
-            "30 March to 2 April 2024",
-            "2024年3月30日至2024年4月2日",
-        ),
     ],
 )
 def test_dates_in_words(timex, first, last, english, chinese):
     ends = date.fromisoformat(first), date.fromisoformat(last)
     assert date_words(timex, *ends) == english
     assert date_words(timex, *ends, chinese=True) == chinese
-
-
-def test_what_happened_without_any_evidence_is_not_told():
-    assert answer_task(AnswerSettings()).rule(AnswerInput("What happened to the Lady Orrin?", [])).sentences == []

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.reasoning.answering.draft import Draft, Statement
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.citing.inputs import CitingInput, Source, citing_inputs
+from quern.jobs.reasoning.citing.inputs import CitingInput, Source
 from quern.jobs.reasoning.citing.search import repeated_sources
 from quern.jobs.reasoning.citing.task import CITE, Cited
 from quern.schemas.words.sentences import sentences
@@ -32,11 +30,9 @@ def cited(sentence: str, *rests_on: int, **more: object) -> list[int]:
 @pytest.mark.parametrize(
     ("sentence", "sources"),
     [
-        ("Skarrow had 1200 inhabitants in 2021.", [1]),
         ("Casterby had 8,340 inhabitants in 2021.", [3]),
         ("The market hall was opened by the mayor Ida Thorne in 9 weeks.", [4]),
         ("Skarrow had 1,300 inhabitants in 2021.", []),
-        ("Ida Thorne opened the market hall in 2021.", []),
         ("Penguins breed in colonies of many birds.", []),
     ],
 )
@@ -54,7 +50,6 @@ def test_numbers_of_two_sources_need_both_and_what_follows_from_them_needs_none(
 @pytest.mark.parametrize(
     ("sentence", "sources"),
     [
-        ("The bridge, built in 2010 and opened to traffic in 2020 by the harbour office, has 10 harbour arches.", []),
         ("The bridge opened to traffic in 2020, 10 years after the harbour office built it in 2010.", [1]),
         ("The bridge opened to traffic in 2020, 30 years after the harbour office built it in 2010.", []),
         ("The pier is seven metres longer (68 against 61 metres).", [2]),
@@ -113,15 +108,6 @@ def test_a_reply_of_a_model_is_held_to_the_numbers_of_its_sources() -> None:
     assert "Sentence: Skarrow had 1,200" in prompt
 
 
-def test_a_draft_is_cited_from_its_evidence_and_only_as_a_short_answer_where_it_is_short() -> None:
-    given = AnswerInput("How many inhabitants had Skarrow?", [Evidence(s.text, s.title, [], []) for s in TOWNS])
-    said = ("1,200", "Skarrow had 1,200 inhabitants in 2021.")
-    draft = Draft(sentences=[Statement(text=said[0], rests_on=[1]), Statement(text=said[1], rests_on=[3])])
-    assert [CITE.rule(one).sources for one in citing_inputs(given, draft)] == [[1], [1]]
-    turned = citing_inputs(given, Draft(sentences=draft.sentences[::-1]))
-    assert [CITE.rule(one).sources for one in turned] == [[1], []]
-
-
 def test_a_time_that_lies_between_two_days_follows_from_them() -> None:
     said, day = "The journal today retracted the paper published on 6 June 2023.", datetime(2024, 7, 9, tzinfo=UTC)
     question = "How long after its publication was the paper retracted by the journal?"
@@ -161,7 +147,6 @@ def test_citing_is_quick() -> None:
     ("sentence", "source", "repeated"),
     [
         ("Queue: long; Memory per node: 256 GB; Longest run time: 7 days", "long | 256 GB | 7 days", [1]),
-        ("- Rome", "- Rome", [1]),
         ("7 days", "long | 256 GB | 7 days", []),
         ("The bridge was opened in 2012 by the mayor.", "The bridge was opened in 1998 by the mayor.", []),
     ],

@@ -57,16 +57,6 @@ def seen_in(question: str, text: str, site: str = "") -> Features:
     return features(AnswerInput(question, [Evidence(text, None, [], [], site=site)]))
 
 
-def test_a_page_of_a_towns_site_need_not_name_the_town() -> None:
-    question, text = "How many trees stand in Port Averil?", "In the streets stand 4,120 trees."
-    assert seen_in(question, text, "averil-council.example").names > seen_in(question, text).names
-
-
-def test_a_number_of_the_question_that_stands_nowhere_is_missed() -> None:
-    present, absent = (seen_in(f"How many seats has room {n}?", "Room 374 has twelve seats.") for n in (374, 372))
-    assert (present.numbers, absent.numbers) == (1.0, 0.0)
-
-
 def test_what_was_not_read_has_no_signal_of_the_reader_and_a_probability_all_the_same() -> None:
     seen = seen_in("How many were hurt?", TEXT)
     assert math.isnan(seen.any)

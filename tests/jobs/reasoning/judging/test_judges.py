@@ -12,7 +12,7 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
 from quern.jobs.reasoning.judging.gold import Preference, gold_task, preference_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
-from quern.jobs.reasoning.judging.overlap import exact_match, likeness, polarity, token_f1
+from quern.jobs.reasoning.judging.overlap import exact_match, polarity, token_f1
 
 QUAY = Passage(
     "The quay wall was mended on 12 May 2024. The repair cost 740,000 crowns and took 9 weeks.",
@@ -32,8 +32,6 @@ def answer(*texts: str, gold: tuple[str, ...] | None = None, question: str = "Wh
         ("It cost 640,000 crowns.", ["740,000 crowns"], 0),
         ("No, only one is.", ["Yes, both are open"], 0),
         ("维修由李华完成。", ["李华"], 1),
-        ("", ["740,000 crowns"], 0),
-        ("The Lantern Tide did.", ["the festival", "Lantern Tide"], 1),
         ("", [], 1),
         ("The mayor did.", [], 0),
     ],
@@ -66,7 +64,6 @@ def test_a_rule_says_nothing_where_it_has_nothing_to_go_by() -> None:
         ("clarity", 2, 9.0, "wrong_sum"),
         ("clarity", 2, 8.0, None),
         ("insightfulness", 2, 7.5, None),
-        ("insightfulness", 2, 9.0, "wrong_sum"),
         ("insightfulness", 9, 10.0, None),
     ],
 )
@@ -96,24 +93,10 @@ def test_the_order_of_two_answers_means_nothing_to_the_rule(one: str, other: str
     assert -2 <= prefer(one, other) <= 2
 
 
-def test_what_repeats_the_question_is_no_answer_and_what_is_added_counts_against_one() -> None:
-    question, gold = "Who paid for the repair?", ["The harbour paid 740,000 crowns."]
-    whole, padded, empty = (
-        "The harbour paid 740,000 crowns.",
-        "The harbour paid 740,000 crowns while a cow ate grass.",
-        "Repair was paid for.",
-    )
-    worth = [likeness(question, said, gold) for said in (whole, padded, empty)]
-    assert worth == sorted(worth, reverse=True)
-    assert (worth[0], worth[2]) == (1.0, 0.0)
-
-
 def test_a_model_prefers_in_five_steps() -> None:
     pair = PairInput(answer("a"), answer("b"))
-    task = preference_task()
-    assert task.check(pair, Preference(reason="", preference=-2)).good
-    for step in (3, 0.5):
-        assert [p.reason for p in task.check(pair, Preference(reason="", preference=step)).problems] == ["out_of_range"]
+    checks = [preference_task().check(pair, Preference(reason="", preference=step)) for step in (-2, 3, 0.5)]
+    assert [[p.reason for p in checked.problems] for checked in checks] == [[], ["out_of_range"], ["out_of_range"]]
 
 
 def test_no_answer_can_end_its_own_quotation() -> None:
@@ -131,12 +114,10 @@ def test_no_answer_can_end_its_own_quotation() -> None:
     [
         ("The Eiffel Tower!", "eiffel tower", 1, 1),
         ("in Lyon", "Lyon", 0, 2 * 0.5 / 1.5),
-        ("Lyon", "Paris", 0, 0),
         ("", "Paris", 0, 0),
         ("364.6公里", "364．6 公里。", 1, 1),
         ("约86平方米", "86平方米", 0, 2 * 4 / 5 / (4 / 5 + 1)),
         ("Yes: both were built in 1931.", "Yes", 1, 1),
-        ("No: it was Corran.", "Yes", 0, 0),
         ("Yes, after it: 17 September.", "No, before: 1 October", 0, 0),
     ],
 )
