@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+from tests.benchmarks import Figures, median
 from tests.jobs.crawl.site import Answer, Site
 
 _LINKS: Final = 20
@@ -68,8 +68,15 @@ def _plain_spider(start: str) -> None:
     sys.stdout.write(json.dumps({"fetched": Plain.pages, "seconds": time.monotonic() - started}) + "\n")
 
 
-def _command(site: Site, folder: Path) -> list[str]:
-    (folder / "seeds.txt").write_text(f"http://{site.address}/p/0.html\n")
+def _report(*command: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True, text=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def _crawled(start: str, folder: Path) -> dict[str, Any]:
+    """The report of a crawl by Quern."""
+    (folder / "seeds.txt").write_text(f"{start}\n")
     settings = {
         "contact": "benchmark@quern.example",
         "allow_private": "[127.0.0.0/8]",
@@ -79,14 +86,8 @@ def _command(site: Site, folder: Path) -> list[str]:
         "max_depth": 1_000_000,
     }
     options = [part for name, value in settings.items() for part in ("--set", f"crawl.{name}={value}")]
-    quern = [sys.executable, "-m", "quern.pipelines.cli", "crawl", str(folder / "seeds.txt")]
-    return [*quern, "-w", str(folder / "warehouse"), "--engine", "local", "--json", *options]
-
-
-def _report(command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    command = ["crawl", str(folder / "seeds.txt"), "-w", str(folder / "warehouse"), "--engine", "local", "--json"]
+    return _report("quern.pipelines.cli", *command, *options)
 
 
 def _archived(folder: Path) -> list[str]:
@@ -99,7 +100,7 @@ def _archived(folder: Path) -> list[str]:
     return found
 
 
-def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
+def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> Figures:
     """Pages a second of a crawl into WARC files, medians over `repeats` rounds.
 
     Returns:
@@ -108,24 +109,21 @@ def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
     """
     answers = {f"/p/{n}.html": Answer(synthetic_page(n, pages)) for n in range(pages)}
     site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
-    rounds, missing = [], 0
+    start, rounds, missing = f"http://{site.address}/p/0.html", [], 0
     try:
         for _ in range(repeats):
-            plain = _report([sys.executable, "-m", __name__, f"http://{site.address}/p/0.html"])
+            plain = _report(__name__, start)
             with tempfile.TemporaryDirectory() as directory:
-                report = _report(_command(site, Path(directory)))
+                report = _crawled(start, Path(directory))
                 archived = _archived(Path(directory))
             missing += pages - len(set(archived)) + len(archived) - len(set(archived))
-            rounds.append([r["fetched"] / r["seconds"] for r in (report, plain)])
+            rounds.append(
+                {"crawl": report["fetched"] / report["seconds"], "plain": plain["fetched"] / plain["seconds"]}
+            )
     finally:
         site.close()
-    return {
-        "pages": float(pages),
-        "crawl": statistics.median(crawl for crawl, _ in rounds),
-        "plain": statistics.median(plain for _, plain in rounds),
-        "ratio": statistics.median(crawl / plain for crawl, plain in rounds),
-        "missing": float(missing),
-    }
+    figures = {"pages": float(pages), **{name: median(rounds, name) for name in ("crawl", "plain")}}
+    return figures | {"ratio": median(rounds, "crawl", "plain"), "missing": float(missing)}
 
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, denies, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
 from quern.jobs.reasoning.entailment.task import FILE, VERDICT
 from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embedder import Embedder
-from quern.pipelines.evaluation.bootstrap import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc, statistic_intervals
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.words.sentences import sentences
 from tests.benchmarks.logistic import Fit, Floats
@@ -203,18 +204,17 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
         scores[held] = rows.scores(rows.fitted(np.where(held, 0.0, both)))[held]
     for name, of, kinds in _CONTRASTS:
         which = (rows.set == of) & (np.isin(rows.kind, kinds) | ((rows.kind == "judged") & rows.truth))
-        # The interval is over questions.
-        given, truth = scores[which], rows.truth[which]
+        given, truth = scores[which], rows.truth[which].astype(np.float64)
         _, question = np.unique(rows.group[which], return_inverse=True)
         places = [np.flatnonzero(question == q) for q in range(question.max() + 1)]
-        chance, drawn = np.random.default_rng(0), []
-        for _ in range(_RESAMPLES):
-            at = np.concatenate([places[q] for q in chance.integers(len(places), size=len(places))])
-            if truth[at].any() and not truth[at].all():
-                drawn.append(area_under_roc(given[at], truth[at]))
-        yield f"{name} auroc", area_under_roc(given, truth)
-        for end, quantile in (("low", 0.025), ("high", 0.975)):
-            yield f"{name} auroc {end}", float(np.quantile(drawn, quantile))
+
+        def auroc(drawn: Positions) -> list[float]:
+            at = np.concatenate([places[q] for q in drawn])  # noqa: B023 - called at once
+            return [area_under_roc(given[at], truth[at])]  # noqa: B023
+
+        interval = statistic_intervals(auroc, len(places), _RESAMPLES)
+        for end, value in (("", interval.mean), (" low", interval.low), (" high", interval.high)):
+            yield f"{name} auroc{end}", float(value[0])
     for name in ("expertqa", "clapnq"):
         for kind in ("judged", "other text", "number", "name", "denial"):
             for truth in (True, False):

@@ -28,12 +28,12 @@ def kept_files() -> list[Path]:
     return sorted(file for pattern in _KEPT for file in _PAGES.glob(pattern))
 
 
-def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
-    """Right lines, right words, yes or no, and none of them, over `files` of pages.
+def benchmark_reading() -> dict[str, float]:
+    """Right lines, right words, yes or no, and none of them, over the genres kept apart.
 
     Windows are drawn as in training, with less left to chance.
     """
-    questions, chance, reader = read_pages(files or kept_files()), random.Random(0), Reader.load()
+    questions, chance, reader = read_pages(kept_files()), random.Random(0), Reader.load()
     pages = list({id(q.page): q.page for q in questions}.values())
     asked = [q for q in questions if not q.page.has_twin]
     first, spans, kinds, odds, answered = [], [], [], [], []
@@ -71,9 +71,9 @@ def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
     }
 
 
-def benchmark_lines(files: Sequence[Path] | None = None) -> dict[str, float]:
+def benchmark_lines() -> dict[str, float]:
     """The share of questions with a right line among the likeliest, on genres that nothing was trained on."""
-    questions = [q for q in read_pages(files or kept_files()) if q.right and not q.page.has_twin]
+    questions = [q for q in read_pages(kept_files()) if q.right and not q.page.has_twin]
     chance = random.Random(0)
     pages, matcher = pages_of(questions), LateInteraction.load()
     words, both, lines = [], [], []
