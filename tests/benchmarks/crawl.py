@@ -18,23 +18,20 @@ from typing import Any, Final
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from tests.benchmarks import Figures, median
-from tests.jobs.crawl.site import Answer, Site
+from tests.benchmarks.articles import SYLLABLES
+from tests.jobs.crawl.site import Answer, Site, page
 
 _LINKS: Final = 20
 _WORDS: Final = 400
 _IN_FLIGHT: Final = 32
 
 
-def synthetic_page(number: int, pages: int) -> bytes:
+def synthetic_page(number: int, pages: int) -> Answer:
     """Page `number` of a site of `pages`: 400 words and 20 links, of which two make every page reachable."""
     rng = random.Random(number)
-    syllables = ("har", "bour", "tide", "lan", "tern", "fer", "ry", "mist", "bri", "dge", "quay", "eel", "gan", "net")
-    words = ["".join(rng.choices(syllables, k=rng.randint(1, 3))) for _ in range(_WORDS)]
+    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) for _ in range(_WORDS)]
     linked = [2 * number + 1, 2 * number + 2, *(rng.randrange(pages) for _ in range(_LINKS - 2))]
-    items = "".join(f'<li><a href="/p/{n}.html">{words[n % _WORDS]} {n}</a></li>' for n in linked if n < pages)
-    paragraphs = "".join(f"<p>{' '.join(words[n : n + 50])}.</p>" for n in range(0, _WORDS, 50))
-    head = f"<!doctype html><html lang=en><head><meta charset=utf-8><title>Page {number}</title></head>"
-    return f"{head}<body><nav><ul>{items}</ul></nav><main><h1>{words[0]}</h1>{paragraphs}</main></body></html>".encode()
+    return page(*(f"/p/{n}.html" for n in linked if n < pages), title=f"Page {number}", text=" ".join(words))
 
 
 def _plain_spider(start: str) -> None:
@@ -107,7 +104,7 @@ def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> Figures:
         `crawl`, `plain`: Quern and the spider. `ratio`: median of each round's crawl over plain. `missing`: pages that
         an archive lacks or holds twice.
     """
-    answers = {f"/p/{n}.html": Answer(synthetic_page(n, pages)) for n in range(pages)}
+    answers = {f"/p/{n}.html": synthetic_page(n, pages) for n in range(pages)}
     site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
     start, rounds, missing = f"http://{site.address}/p/0.html", [], 0
     try:

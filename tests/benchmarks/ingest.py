@@ -28,6 +28,7 @@ from quern.schemas.settings.reading import load_settings
 from tests.benchmarks import Figures, job_run
 from tests.benchmarks.extraction import gold_pages, page_body
 from tests.conftest import read_pages
+from tests.jobs.pages.archived import http, warc
 
 _FILES = 4
 _PATIENT = "clean.seconds_per_page=20"
@@ -46,15 +47,8 @@ def varied(texts: Sequence[str], count: int) -> Iterator[bytes]:
 
 
 def warc_record(number: int, body: bytes) -> bytes:
-    """A WARC response of `body`; it says its media type, which readers otherwise guess."""
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
-    head = (
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032x}>\r\n"
-        f"WARC-Target-URI: https://site{number % 97}.example/{number}\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n"
-        "WARC-Identified-Payload-Type: text/html\r\nContent-Type: application/http; msgtype=response\r\n"
-        f"Content-Length: {len(http)}\r\n\r\n"
-    )
-    return head.encode() + http + b"\r\n\r\n"
+    """A WARC response of `body`."""
+    return warc((f"https://site{number % 97}.example/{number}", http(body), "2024-05-06T07:08:09Z"))[0]
 
 
 def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
