@@ -36,7 +36,7 @@ def in_turns(
     works: Mapping[str, Callable[[], object]], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> list[Round]:
     """Seconds of each of `works` by `clock`, round by round."""
-    rounds = []
+    rounds: list[Round] = []
     for _ in range(repeats):
         seconds = {}
         for name, work in works.items():

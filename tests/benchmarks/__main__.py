@@ -50,7 +50,7 @@ _BENCHMARKS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "domains": lambda o: benchmark_domains(o.only or HELD_OUT, o.set),
     "entailment": lambda o: benchmark_entailment(o.folder, fit=o.fit),
     "extract": lambda o: {"f1": main_text_f1(o.folder / "article_extraction_benchmark")},
-    "ingest": lambda o: (benchmark_memory if o.memory else benchmark_ingest)(o.folder / "article_extraction_benchmark"),
+    "ingest": lambda o: benchmark_memory(o.folder) if o.memory else benchmark_ingest(o.folder, repeats=o.repeats),
     "judges": lambda o: benchmark_judges(o.folder, write_file=o.fit),
     "kills": lambda o: benchmark_kills(o.kills, o.engine, o.only, o.seed),
     "knn": lambda o: benchmark_knn(o.nodes, o.repeats, o.part),

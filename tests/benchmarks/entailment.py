@@ -118,29 +118,24 @@ def benchmark_entailment(datasets: Path, *, fit: bool = False) -> dict[str, floa
     own = [list(expert_claims(datasets)), list(clapnq_claims(datasets))]
     claims = [claim for of in own for claim in (*of, *made_false(of))]
     seen = [features(given) for given in with_cosines([c.given for c in claims], encode)]
-    rows, models, figures = _Rows(claims, seen), {}, {}
+    models, figures = {}, {}
     for name, weighed in _WEIGHED.items():
-        given = rows.of(weighed)
-        figures |= {f"{name}: {figure}": value for figure, value in _figures(given)}
-        models[name] = given.fitted(given.weight(("expertqa", "clapnq"))).model(weighed)
+        rows = _Rows(claims, seen, weighed)
+        figures |= {f"{name}: {figure}": value for figure, value in _figures(rows)}
+        models[name] = rows.fitted(rows.weight(("expertqa", "clapnq"))).model(weighed)
     if fit:
         FILE.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
     return figures
 
 
 class _Rows:
-    """Claims with their features as columns."""
+    """Claims with the `weighed` of their features as columns."""
 
-    def __init__(self, claims: Sequence[Claim], seen: Sequence[Features], values: Floats | None = None) -> None:
-        self.claims, self.seen = claims, seen
-        self.values = np.array(seen) if values is None else values
+    def __init__(self, claims: Sequence[Claim], seen: Sequence[Features], weighed: Sequence[str]) -> None:
+        self.values = np.array(seen)[:, [Features._fields.index(n) for n in weighed]]
         self.set, self.kind, self.group = (np.array([getattr(c, n) for c in claims]) for n in ("set", "kind", "group"))
         self.truth = np.array([c.entailed for c in claims])
         self.gate = np.where([contradicted(s) for s in seen], 0.5, 1.0)
-
-    def of(self, weighed: Sequence[str]) -> _Rows:
-        """The same with the values of these features alone."""
-        return _Rows(self.claims, self.seen, np.array(self.seen)[:, [Features._fields.index(n) for n in weighed]])
 
     def weight(self, sets: Sequence[str]) -> Floats:
         """Supported and other claims count alike in each set, of the others each kind alike."""

@@ -34,8 +34,9 @@ _FILES = 4
 _PATIENT = "clean.seconds_per_page=20"
 
 
-def page_texts(folder: Path) -> list[str]:
+def page_texts(datasets: Path) -> list[str]:
     """The pages of the article extraction benchmark as text."""
+    folder = datasets / "article_extraction_benchmark"
     return [decode_page(page_body(folder, key), None) for key in gold_pages(folder)]
 
 
@@ -60,13 +61,13 @@ def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
             files[number % _FILES].write(gzip.compress(warc_record(number, body), 6))
 
 
-def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> Figures:
+def benchmark_ingest(datasets: Path, pages: int = 6516, repeats: int = 3) -> Figures:
     """Pages a second from WARC files to documents on all cores, Spark's start included, the median of `repeats`."""
     logging.disable(logging.INFO)
     settings, rates = load_settings(None, [_PATIENT]), []
     with tempfile.TemporaryDirectory() as name:
         archives = Path(name, "archives")
-        write_archives(archives, page_texts(folder), pages)
+        write_archives(archives, page_texts(datasets), pages)
         for number in range(repeats):
             started = time.monotonic()
             with job_run(Path(name, f"quern-{number}"), settings.engine) as run:
@@ -75,14 +76,14 @@ def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> Figur
     return {"pages": float(pages), "quern": statistics.median(rates), "documents": float(documents.rows)}
 
 
-def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> Figures:
+def benchmark_memory(datasets: Path, size: int = 2_000_000_000) -> Figures:
     """Peak memory of all processes while a WARC file of `size` bytes is ingested and made into documents, in MiB."""
     logging.disable(logging.INFO)
     settings = load_settings(None, [_PATIENT])
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         with (root / "large.warc").open("wb") as file:  # Not compressed.
-            for number, body in enumerate(varied(page_texts(folder), sys.maxsize)):
+            for number, body in enumerate(varied(page_texts(datasets), sys.maxsize)):
                 file.write(warc_record(number, body))
                 if file.tell() >= size:
                     break
