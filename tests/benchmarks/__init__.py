@@ -6,8 +6,6 @@ median of the rounds' ratios.
 
 from __future__ import annotations
 
-import importlib.util
-import logging
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,14 +20,6 @@ from quern.schemas.tables import REJECTS
 
 Figures = dict[str, float]
 Round = Mapping[str, float]
-
-
-def is_installed(module: str, package: str) -> bool:
-    """Whether a peer can be imported; if not, the log says how to install it."""
-    if importlib.util.find_spec(module):
-        return True
-    logging.getLogger(__name__).warning("%s is left out: pip install %s", module, package)
-    return False
 
 
 def in_turns(

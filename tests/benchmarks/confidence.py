@@ -7,6 +7,7 @@ documents are struck out of its evidence, are not.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -174,10 +175,11 @@ def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: boo
     figures: Figures = {}
     for name in np.unique(sets):
         mine = sets == name
-        model = Fit.of(values[~mine], answered[~mine], weight[~mine])
-        probability, truths = model.probabilities(values[mine]), answered[mine].astype(np.float64)
+        held_out = Fit.of(values[~mine], answered[~mine], weight[~mine])
+        probability, truths = held_out.probabilities(values[mine]), answered[mine].astype(np.float64)
         figures[f"{name} auroc"] = area_under_roc(probability, truths)
         figures[f"{name} refused at 8 % false refusals"] = refused_at(probability, truths)
     if fit:
-        Fit.of(values, answered, weight).write(FILE, Features._fields)
+        model = Fit.of(values, answered, weight).model(Features._fields)
+        FILE.write_text(json.dumps(model, indent=2) + "\n", encoding="utf-8")
     return figures

@@ -18,7 +18,7 @@ import resource
 import struct
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, combinations
@@ -32,7 +32,7 @@ from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS
-from tests.benchmarks import Figures, in_turns, is_installed, job_run, median
+from tests.benchmarks import Figures, in_turns, job_run, median
 from tests.benchmarks.articles import SYLLABLES
 from tests.tables import batch_of
 
@@ -233,13 +233,8 @@ def benchmark_deduplicate(documents: int = 20_000, repeats: int = 3) -> Figures:
         with tempfile.TemporaryDirectory() as folder:
             found["datatrove"] = _peer(planted.texts, Path(folder), tasks)
 
-    works: dict[str, Callable[[], object]] = {"quern": quern}
-    if is_installed("datatrove", "datatrove"):
-        works["datatrove"] = datatrove
-    rounds = in_turns(works, repeats, _cpu_seconds)
+    rounds = in_turns({"quern": quern, "datatrove": datatrove}, repeats, _cpu_seconds)
     figures = {"documents": float(documents), **judge(planted, found["quern"])}
-    figures |= {name: documents / median(rounds, name) for name in works}
-    if "datatrove" in works:
-        figures |= {f"datatrove {name}": value for name, value in judge(planted, found["datatrove"]).items()}
-        figures["ratio"] = median(rounds, "datatrove", "quern")
-    return figures
+    figures |= {f"datatrove {name}": value for name, value in judge(planted, found["datatrove"]).items()}
+    figures |= {name: documents / median(rounds, name) for name in found}
+    return figures | {"ratio": median(rounds, "datatrove", "quern")}

@@ -7,6 +7,7 @@ measured recall, the state for the next run, on disk. All cores may be used. The
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import multiprocessing
 import shutil
@@ -31,7 +32,7 @@ from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.nearest_lists import pair_scores
 from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings
 from quern.schemas.tables import NODES
-from tests.benchmarks import Figures, in_turns, is_installed, job_run, median
+from tests.benchmarks import Figures, in_turns, job_run, median
 
 Part = Literal["approximate", "memory"]
 log = logging.getLogger(__name__)
@@ -49,10 +50,6 @@ _NODES_OF_A_CHUNK = 16
 _NODES_OF_A_CLUSTER = 100
 _NOISE = 0.7  # Length of a node's way from its cluster's centre, which is 1 long: cosines within are about .67.
 _TIE = 1e-6  # Cosines that are equal in float64 differ by less in float32.
-
-
-class BenchmarkError(ValueError):
-    """Two ways to one graph that differ."""
 
 
 def clustered(nodes: int) -> Iterator[Floats]:
@@ -130,7 +127,7 @@ def _approximate(vectors: Floats, repeats: int, folder: Path) -> Figures:
         "ours": lambda: graphs.append(join(vectors, _PARTITIONS, folder / f"{len(graphs)}" / "state"))
     }
     lists = probes = 0
-    if is_installed("faiss", "faiss-cpu"):
+    if importlib.util.find_spec("faiss"):
         lists, probes = _tuned(vectors, truth)
         works["faiss"] = lambda: theirs.append(_by_lists(vectors, lists, probes))
     rounds = in_turns(works, repeats)
@@ -163,7 +160,7 @@ def _tuned(vectors: Floats, truth: Positions) -> tuple[int, int]:
                 reached.append((seconds, lists, probes))
                 break
     if not reached:
-        raise BenchmarkError(f"faiss' inverted file does not reach a recall of {RECALL}")
+        raise AssertionError(f"faiss' inverted file does not reach a recall of {RECALL}")
     return min(reached)[1:]
 
 
@@ -192,7 +189,7 @@ def benchmark_nights_linking(nodes: int = 300_000, repeats: int = 3) -> Figures:
         processor's time, which other work disturbs less. `recall` as the run measures it.
 
     Raises:
-        BenchmarkError: The edges of the two differ.
+        AssertionError: The edges of the two differ.
     """
     logging.getLogger("quern").setLevel(logging.WARNING)
     vectors = np.concatenate(list(clustered(nodes)))
@@ -208,7 +205,7 @@ def benchmark_nights_linking(nodes: int = 300_000, repeats: int = 3) -> Figures:
             night = join(now, _PARTITIONS, folder / f"incremental {n}" / "state", folder / "before" / "state")
             same = np.array_equal(full.neighbours, night.neighbours)
             if not (same and np.array_equal(full.similarities, night.similarities)):
-                raise BenchmarkError("the edges of an incremental run are not those of a full run")
+                raise AssertionError("the edges of an incremental run are not those of a full run")
             rounds.append({"full": full.seconds, "night": night.seconds, "full, CPU": full.busy, "CPU": night.busy})
     return {
         "nodes": float(len(now)),

@@ -26,10 +26,6 @@ _COMBINE: Final[dict[str, Callable[[list[float]], float]]] = {"mean": statistics
 Hits = list[tuple[int, float]]
 
 
-class BenchmarkError(ValueError):
-    """Two implementations of the same steps that differ; the message names the first question."""
-
-
 class PlainGraph:
     """QCG-RAG's retrieval (arXiv 2509.21237, section 3.4) as its text reads: one question after the other.
 
@@ -68,7 +64,7 @@ def benchmark_retrieval(warehouse: Path, questions: Path, repeats: int = 5) -> F
         `ratio`, the median of each round's networkx over qcg.
 
     Raises:
-        BenchmarkError: The implementations differ on a question.
+        AssertionError: The implementations differ on a question.
     """
     searcher = Searcher(Warehouse.open(warehouse).snapshot(), Settings())
     graph, settings = searcher.graph, searcher.settings
@@ -88,7 +84,7 @@ def benchmark_retrieval(warehouse: Path, questions: Path, repeats: int = 5) -> F
     for number, (ours, theirs) in enumerate(zip(in_a_batch(), one_by_one(), strict=True)):
         same = [chunk for chunk, _ in ours] == [chunk for chunk, _ in theirs]
         if not same or not np.allclose([s for _, s in ours], [s for _, s in theirs], rtol=0, atol=1e-6):
-            raise BenchmarkError(f"question {number}: {ours} in a batch, {theirs} one by one")
+            raise AssertionError(f"question {number}: {ours} in a batch, {theirs} one by one")
     rounds = in_turns({"qcg": in_a_batch, "networkx": one_by_one}, repeats)
     figures = {"questions": float(len(vectors)), "nodes": float(len(graph.nodes.keys))}
     figures |= {name: median(rounds, name) for name in ("qcg", "networkx")}
