@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -41,10 +41,8 @@ class Daemon:
 
     def stop(self) -> None:
         for process in (*self.process_tree(), self.process):
-            try:
+            with suppress(psutil.NoSuchProcess, ProcessLookupError):
                 process.send_signal(signal.SIGKILL)
-            except (psutil.NoSuchProcess, ProcessLookupError):
-                continue
         self.process.wait(10)
 
     def process_tree(self) -> list[psutil.Process]:
@@ -56,14 +54,13 @@ class Daemon:
 
 @contextmanager
 def spark_standalone(
-    folder: Path, workers: Sequence[str] = ("true", "true"), cores: int = 1
+    folder: Path, workers: Sequence[str] = ("true", "true")
 ) -> Iterator[tuple[str, list[Daemon], Callable[[], Daemon]]]:
     """A master and workers: the master's address, the workers, and what starts another.
 
     Args:
         folder: For logs and what workers write.
         workers: For each worker a command of the shell that it runs first, in a mount namespace of its own.
-        cores: Of each worker.
     """
     java = Path(pyspark.__file__).parent
     run = [str(java / "bin" / "spark-class")]
@@ -77,7 +74,7 @@ def spark_standalone(
     started = [master]
     try:
         address = master.says(r"Starting Spark master at (spark://\S+)")[1]
-        limits = ["--cores", str(cores), "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]
+        limits = ["--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]
         command = " ".join([*run, named.format("worker.Worker"), *limits, "--host", _LOOPBACK, address])
 
         def start(before: str = "true") -> Daemon:
@@ -131,11 +128,7 @@ def ray_of_two_nodes(
     try:
         for command in _LINK:
             subprocess.run(command.split(), check=True, timeout=10)
-        started.append(
-            Daemon(
-                [*head.split(), "--temp-dir", tempfile.mkdtemp(prefix="qr-", dir="/tmp")], folder / "head.log", known
-            )
-        )
+        started.append(Daemon([*head.split(), "--temp-dir", short], folder / "head.log", known))
         started[0].says("Ray runtime started")
         apart = ["ip", "netns", "exec", _NAMESPACE, "unshare", "--uts", "--mount", "sh", "-c", node]
 

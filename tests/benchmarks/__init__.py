@@ -6,42 +6,46 @@ median of the rounds' ratios.
 
 from __future__ import annotations
 
-import importlib.util
-import logging
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
+from quern.indexes.stage_writers import StageWriter
+from quern.jobs.core.run import Run
+from quern.jobs.engines import Engines, core_count
+from quern.schemas.settings import EngineSettings
+from quern.schemas.tables import REJECTS
+
+Figures = dict[str, float]
 Round = Mapping[str, float]
 
 
-def is_installed(module: str, package: str) -> bool:
-    """Whether a peer can be imported; if not, the log says how to install it."""
-    if importlib.util.find_spec(module):
-        return True
-    logging.getLogger(__name__).warning("%s is left out: pip install %s", module, package)
-    return False
-
-
-def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    """Seconds of `work` by `clock`."""
-    started = clock()
-    work()
-    return clock() - started
-
-
 def in_turns(
-    works: Mapping[str, Callable[[], object]], repeats: int, clock: Callable[[], float] = time.process_time
+    works: Mapping[str, Callable[[], object]], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> list[Round]:
     """Seconds of each of `works` by `clock`, round by round."""
-    return [{name: seconds_of(work, clock) for name, work in works.items()} for _ in range(repeats)]
+    rounds: list[Round] = []
+    for _ in range(repeats):
+        seconds = {}
+        for name, work in works.items():
+            started = clock()
+            work()
+            seconds[name] = clock() - started
+        rounds.append(seconds)
+    return rounds
 
 
-def median(rounds: Sequence[Round], name: str) -> float:
-    """The median seconds of one side."""
-    return statistics.median(r[name] for r in rounds)
+def median(rounds: Sequence[Round], name: str, over: str = "") -> float:
+    """The median of the rounds' seconds of one side, or of their ratios to another side's."""
+    return statistics.median(r[name] / (r[over] if over else 1) for r in rounds)
 
 
-def median_ratio(rounds: Sequence[Round], above: str, below: str) -> float:
-    """The median of the rounds' ratios of two sides."""
-    return statistics.median(r[above] / r[below] for r in rounds)
+@contextmanager
+def job_run(root: Path, engine: EngineSettings) -> Iterator[Run]:
+    """A run of jobs with all its files under `root`."""
+    (root / "work").mkdir(parents=True)
+    with Engines(engine) as engines, StageWriter(root / "rejects.parquet", REJECTS) as rejects:
+        folders = root / "memo", root / "work", root / "stages"
+        yield Run("b", *folders, engines, rejects, engine.batch_rows, engine.task_rows, core_count(engine))

@@ -39,44 +39,38 @@ from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.timelines import benchmark_timelines
 from tests.beside import SHARED
 
-Options = argparse.Namespace
-
-
-_BENCHMARKS: dict[str, Callable[[Options], dict[str, float]]] = {
-    "answers": lambda o: benchmark_answers(o.folder or SHARED, o.warehouse, o.only),
-    "citations": lambda o: benchmark_citations(o.folder or SHARED),
-    "confidence": lambda o: benchmark_confidence(o.folder or SHARED, o.warehouse, fit=o.fit),
-    "crawl": lambda o: benchmark_crawl(repeats=min(3, o.repeats)),
-    "dates": lambda o: benchmark_dates(o.folder or SHARED / "date_expressions"),
-    "decomposition": lambda o: benchmark_decomposition(o.folder, o.model, o.prompts),
-    "deduplicate": lambda o: benchmark_deduplicate(o.documents, min(3, o.repeats)),
+_BENCHMARKS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "answers": lambda o: benchmark_answers(o.folder, o.warehouse, o.only),
+    "citations": lambda o: benchmark_citations(o.folder),
+    "confidence": lambda o: benchmark_confidence(o.folder, o.warehouse, fit=o.fit),
+    "crawl": lambda o: benchmark_crawl(repeats=o.repeats),
+    "dates": lambda o: benchmark_dates(o.folder),
+    "decomposition": lambda o: benchmark_decomposition(o.folder / "decomposition", o.model, o.prompts),
+    "deduplicate": lambda o: benchmark_deduplicate(o.documents, o.repeats),
     "domains": lambda o: benchmark_domains(o.only or HELD_OUT, o.set),
-    "entailment": lambda o: benchmark_entailment(o.folder or SHARED, fit=o.fit),
-    "extract": lambda o: {"f1": main_text_f1(o.folder)},
-    "ingest": lambda o: (
-        benchmark_memory(o.folder) if o.memory else benchmark_ingest(o.folder, o.pages, min(3, o.repeats))
-    ),
-    "judges": lambda o: benchmark_judges(o.folder or SHARED, write_file=o.fit),
+    "entailment": lambda o: benchmark_entailment(o.folder, fit=o.fit),
+    "extract": lambda o: {"f1": main_text_f1(o.folder / "article_extraction_benchmark")},
+    "ingest": lambda o: benchmark_memory(o.folder) if o.memory else benchmark_ingest(o.folder, repeats=o.repeats),
+    "judges": lambda o: benchmark_judges(o.folder, write_file=o.fit),
     "kills": lambda o: benchmark_kills(o.kills, o.engine, o.only, o.seed),
-    "knn": lambda o: benchmark_knn(o.nodes, min(5, o.repeats), o.part),
+    "knn": lambda o: benchmark_knn(o.nodes, o.repeats, o.part),
     "law": lambda o: benchmark_law(o.nights, o.seed),
-    "lines": lambda o: benchmark_lines(o.reading),
+    "lines": lambda o: benchmark_lines(),
     "nights": lambda o: benchmark_nights(o.documents, real_model=o.real_model),
-    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, min(3, o.repeats)),
-    "personal-data": lambda o: evaluate_personal_data(o.file),
-    "reading": lambda o: benchmark_reading(o.reading),
-    "refusal": lambda o: benchmark_refusal(o.folder or SHARED / "xstest", fit=o.fit),
+    "nights-linking": lambda o: benchmark_nights_linking(o.nodes, o.repeats),
+    "personal-data": lambda o: evaluate_personal_data(o.folder / "presidio_pii" / "synth_dataset_v2.jsonl"),
+    "reading": lambda o: benchmark_reading(),
+    "refusal": lambda o: benchmark_refusal(o.folder / "xstest", fit=o.fit),
     "reranking": lambda o: benchmark_reranking(o.warehouse[0], o.questions, str(o.model)),
-    "retrieval": lambda o: benchmark_retrieval((o.warehouse or [None])[0], o.questions, repeats=o.repeats),
+    "retrieval": lambda o: benchmark_retrieval(o.warehouse[0], o.questions, o.repeats),
     "corruption": lambda o: benchmark_corruption(o.places, o.seed),
     "scale": lambda o: benchmark_scale(o.size or (1000, 10_000), o.set),
     "sources": lambda o: benchmark_sources(o.warehouse[0]),
-    "timelines": lambda o: benchmark_timelines(o.folder or SHARED, o.only),
+    "timelines": lambda o: benchmark_timelines(o.folder, o.only),
 }
 _REQUIRED = {
-    **dict.fromkeys(("decomposition", "extract", "ingest"), ("folder",)),
-    "personal-data": ("file",),
     "reranking": ("warehouse", "questions", "model"),
+    "retrieval": ("warehouse", "questions"),
     "sources": ("warehouse",),
 }
 
@@ -86,13 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     option = parser.add_argument
     option("benchmark", choices=sorted(_BENCHMARKS))
-    option("--folder", type=Path, help="the datasets, or the one that is measured on")
-    option("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
+    option("--folder", type=Path, default=SHARED, help="the folder of the datasets")
     option("--memory", action="store_true", help="of ingest: the peak of a file of 2 GB")
-    option("--file", type=Path, help="JSONL with text and spans, for personal-data")
     option("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     option("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
-    option("--reading", type=Path, action="append", help="of lines, reading: a file of pages; repeatable")
     option("--size", type=int, action="append", help="of scale: documents of a build; repeatable")
     option("--nights", type=int, default=100, help="of law: incremental builds that are compared")
     option("--places", type=int, default=500, help="of corruption: how many are damaged")
@@ -109,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     option("--fit", action="store_true", help="of confidence, entailment, judges, refusal: write the packaged file")
     option("--questions", type=Path, help="of retrieval, reranking: JSONL with the field question")
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="settings; repeatable")
-    option("--repeats", type=int, default=7, help="rounds, of slow benchmarks 3 or 5 at most; the median is printed")
+    option("--repeats", type=int, default=3, help="rounds; the median is printed")
     option("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     progress = logging.getLogger(__package__)
@@ -124,10 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return
-    width = max(24, *map(len, figures)) if figures else 24
     for name, figure in figures.items():
         digits = 0 if figure >= 100 else 2 if figure >= 1 else 5 if figure > 0.99 else 3
-        sys.stdout.write(f"{name:{width}} {figure:12,.{digits}f}\n")
+        sys.stdout.write(f"{name:{max(map(len, figures))}} {figure:12,.{digits}f}\n")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import shutil
 import subprocess
@@ -17,19 +16,14 @@ from statistics import fmean
 
 import numpy as np
 
+import quern
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import judged as confidence_of
 from quern.jobs.tasks.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.api.asking import searcher_of
-from quern.pipelines.evaluation import retrieval
-from quern.pipelines.evaluation.answers import figures as figures_of
-from quern.pipelines.evaluation.answers import judged
 from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error, refused_at
-from quern.pipelines.query import answer_questions
-from quern.pipelines.retrieve.recipes import find_recipes
-from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
+from tests.benchmarks import Figures
 from tests.benchmarks.confidence import clapnq_cases, plain
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.refusal import benchmark_refusal
@@ -38,7 +32,6 @@ from tests.conftest import CORPUS, build_here
 FLOORS_FILE = Path(__file__).parents[1] / "floors.json"
 _CACHE = Path(tempfile.gettempdir()) / "quern-benchmarks"
 _MOST_QUESTIONS = 637  # Of one set; a larger one is drawn from.
-Figures = dict[str, float]
 
 # Name of the set: that of a warehouse which has it already, its documents and its questions.
 _CORPORA = {
@@ -60,14 +53,18 @@ def benchmark_answers(datasets: Path, warehouses: Sequence[Path] = (), only: Seq
     """
     built = {path.name: path for path in warehouses}
     figures: Figures = {}
-    for name, (known, documents, questions) in _CORPORA.items():
+    for name, (known, documents, file) in _CORPORA.items():
         # A path of the sample corpus stays as it is.
-        source, asked = datasets / name / documents, datasets / name / questions
+        source, asked = datasets / name / documents, datasets / name / file
         if (not only or name in only) and asked.exists():
             warehouse = built.get(known, _CACHE / name)
             if known not in built and not (warehouse / "snapshots").exists():
                 build_here(source, warehouse)
-            figures |= _named(name, _corpus(warehouse, read_questions(asked)) | _commanded(warehouse, asked))
+            questions = read_questions(asked)
+            if len(questions) > _MOST_QUESTIONS:
+                questions = random.Random(0).sample(questions, _MOST_QUESTIONS)
+            measured = quern.evaluate(questions, warehouse)["bridge"] | _speed(warehouse, asked)
+            figures |= {f"{name} {figure}": value for figure, value in measured.items()}
     parts: dict[str, Callable[[Path], Figures]] = {
         "clapnq": passages,
         "xstest": benchmark_refusal,
@@ -75,7 +72,7 @@ def benchmark_answers(datasets: Path, warehouses: Sequence[Path] = (), only: Seq
     }
     for name, part in parts.items():
         if (not only or name in only) and (datasets / name).is_dir():
-            figures |= _named(name, part(datasets / name))
+            figures |= {f"{name} {figure}": value for figure, value in part(datasets / name).items()}
     return figures
 
 
@@ -96,61 +93,30 @@ def write_floors(figures: Figures) -> list[str]:
     return changes
 
 
-def _named(name: str, figures: Figures) -> Figures:
-    return {f"{name} {figure}": value for figure, value in figures.items()}
-
-
-def _corpus(warehouse: Path, questions: list[Question]) -> Figures:
-    """Figures of a corpus: of what is found, of its answers, and how many questions are answered a second."""
-    if len(questions) > _MOST_QUESTIONS:
-        questions = random.Random(0).sample(questions, _MOST_QUESTIONS)
-    searcher, (recipe,) = searcher_of(warehouse, None, None), find_recipes("bridge")
-    # It also loads the graph and the model.
-    recall = retrieval.evaluate(searcher, questions, [recipe], [5])[recipe.name]["recall@5"]
-    started = time.perf_counter()
-    answers = list(answer_questions(searcher, questions, recipe))
-    seconds = time.perf_counter() - started
-    rows = judged(searcher.snapshot, questions, answers)
-    answerable = [r for r in rows if r.answerable]
-    types = sorted({r.type for r in answerable} - {""})
-    groups = {t: [r for r in answerable if r.type == t] for t in types}
-    if "chinese" in types:
-        groups["english"] = [r for r in answerable if r.type != "chinese"]
-    held = {f"{name}, of {len(of)} with gold words": sum(r.gold_words for r in of) for name, of in groups.items()}
-    measures = {name: figure.value for name, figure in figures_of(rows).items()}
-    speed = {"questions a second, without start": len(questions) / seconds}
-    return {"recall@5": recall, **held, **measures, **speed}
-
-
-def _commanded(warehouse: Path, questions: Path) -> Figures:
+def _speed(warehouse: Path, questions: Path) -> Figures:
     """Questions a second of `quern answer`, its start and the report included: of a first run, and of a second.
 
-    The warehouse is copied without its memo of answers. By the clock, and by processor time, which says more where
-    other work shares the machine.
+    The warehouse is copied without its memo of answers.
     """
-    asked = sum(bool(line.strip()) for line in questions.open("rb"))
-    speeds = {}
+    asked = len(read_questions(questions))
+    speeds: Figures = {}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "warehouse")
         shutil.copytree(warehouse, place, ignore=shutil.ignore_patterns("reasoning"))
         for name in ("first run", "second run"):
             command = [sys.executable, "-m", "quern.pipelines.cli", "answer", str(questions), "-w", str(place)]
-            before = os.times()
+            started = time.perf_counter()
             subprocess.run([*command, "--out", str(Path(folder, name))], check=True, stdout=subprocess.DEVNULL)
-            after = os.times()
-            busy = after.children_user + after.children_system - before.children_user - before.children_system
-            speeds[f"questions a second of the whole command, {name}"] = asked / (after.elapsed - before.elapsed)
-            speeds[f"questions a second of its processor time, {name}"] = asked / busy
+            speeds[f"questions a second, {name}"] = asked / (time.perf_counter() - started)
     return speeds
 
 
 def passages(folder: Path) -> Figures:
     """ClapNQ with the passage given: the sentences that are chosen, and whether the passage is known to answer."""
-    of = list(clapnq_cases(folder))
-    answerable = np.array([case.answered for case in of], dtype=np.float64)
-    settings = Settings().answer
-    drafts = [done.output for done in Reasoner().run(answer_task(settings), [case.given for case in of])]
-    judgements = confidence_of([case.given for case in of], drafts, settings)
+    of, settings = list(clapnq_cases(folder)), Settings().answer
+    inputs, answerable = [case.given for case in of], np.array([case.answered for case in of], dtype=np.float64)
+    drafts = [done.output for done in Reasoner().run(answer_task(settings), inputs)]
+    judgements = confidence_of(inputs, drafts, settings)
     probability = np.array([j.probability for j in judgements])
     refused = np.array([j.refused for j in judgements], dtype=np.float64)
     f1 = []  # Of the sentences that a draft rests on against the gold ones, which may be cut otherwise.

@@ -1,25 +1,10 @@
-"""Made-up words, and articles of them, for benchmarks that need no corpus."""
+"""Made-up syllables, and articles of them, for benchmarks that need no corpus."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from itertools import accumulate
 
 SYLLABLES = [c + v + e for c in "bcdfghlmnprstvw" for v in "aeiou" for e in ("", "n", "r", "st")]
-
-
-class Vocabulary:
-    """Made-up words with Zipf's frequencies, drawn with `rng`."""
-
-    def __init__(self, rng: random.Random, draws: int, lengths: Sequence[int]) -> None:
-        self.words = sorted({"".join(rng.choices(SYLLABLES, k=rng.choice(lengths))) for _ in range(draws)})
-        rng.shuffle(self.words)
-        self._rng, self._weights = rng, list(accumulate(1 / rank for rank in range(2, len(self.words) + 2)))
-
-    def some(self, count: int) -> list[str]:
-        """`count` words, the likeliest more often."""
-        return self._rng.choices(self.words, cum_weights=self._weights, k=count)
 
 
 def synthetic_articles(articles: int = 120, seed: int = 20261) -> list[str]:

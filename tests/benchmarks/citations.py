@@ -44,7 +44,7 @@ class JudgedClaim:
         return any(self.right.values())
 
 
-def judged_claims(file: Path, others: int = _OTHERS) -> list[JudgedClaim]:
+def judged_claims(file: Path) -> list[JudgedClaim]:
     """The claims of ExpertQA whose answers name a text that is at hand."""
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in read_jsonl(file):
@@ -55,7 +55,7 @@ def judged_claims(file: Path, others: int = _OTHERS) -> list[JudgedClaim]:
     for question, of in rows.items():
         own, asked = [*texts[question]], frozenset().union(*(content_words(r["claim"]) for r in of))
         far = sorted((t for t in words if t not in texts[question]), key=lambda t, w=asked: (-len(w & words[t]), t))
-        every = [*own, *far[:others]]
+        every = [*own, *far[:_OTHERS]]
         split = [(n, sentence) for n, text in enumerate(every) for sentence in sentences(text)]
         sources = Sources(Source(sentence) for _, sentence in split)
         for row in of if own else ():

@@ -7,12 +7,12 @@ documents are struck out of its evidence, are not.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,22 +21,23 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.reading import reading_ahead
 from quern.jobs.reasoning.confidence.judge import FILE, Features, features
 from quern.pipelines.api.asking import searcher_of
-from quern.pipelines.evaluation.bootstrap import area_under_roc, calibration_error
+from quern.pipelines.evaluation.bootstrap import area_under_roc, refused_at
 from quern.pipelines.query import BATCH_QUESTIONS
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.schemas.settings import AnswerSettings
-from tests.benchmarks.logistic import Fit, Floats
+from tests.benchmarks import Figures
+from tests.benchmarks.logistic import Fit
 from tests.conftest import CORPUS, read_jsonl
 
-FALSE_REFUSALS = 0.08
 _REAL = 4.0  # What a question that nothing answers counts against one whose evidence was struck out.
 _PRIOR = 0.8  # Share of answered questions among those that are asked: between the sample corpus (.9) and chance.
 _EVIDENCE = 5
 _SPARE = 10  # Chunks beyond, which stand in for those that are struck out.
 _CHINESE_QUESTIONS = 200
 _STORY_QUESTIONS = 300
+_DATASETS = {"lihua": "lihua_world", "cmrc": "cmrc2018"}  # By the name of the warehouse.
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,6 @@ class Case:
     answered: bool  # Whether the evidence answers it.
     real: bool  # Whether its evidence is what was found for it, and nothing of it was struck out.
     gold: tuple[str, ...] = ()  # Sentences or quotes that answer, where the set names them.
-
-
-def cases(datasets: Path, warehouses: Sequence[Path]) -> list[Case]:
-    """The cases of all sets whose data is at hand; a warehouse is known by the name of its folder."""
-    every = [*clapnq_cases(datasets / "clapnq"), *_stories(datasets / "fairytaleqa")]
-    for folder in warehouses:
-        every += _OF_WAREHOUSE[folder.name](folder, datasets)
-    return every
 
 
 def plain(text: str) -> str:
@@ -83,14 +76,12 @@ def _stories(folder: Path) -> Iterator[Case]:
         sections.setdefault(row["story"], {})[row["section"]] = row["text"]
     for row in (r for r in rows[:_STORY_QUESTIONS] if r["explicit"]):
         answer = plain(row["answers"][0])
-        yield Case("fairytaleqa", _story(row["question"], row["text"]), answered=True, real=True)
+        given = AnswerInput(row["question"], [Evidence(row["text"], None, [], [])])
+        yield Case("fairytaleqa", given, answered=True, real=True)
         others = [t for s, t in sections[row["story"]].items() if s != row["section"] and answer not in plain(t)]
         if others:
-            yield Case("fairytaleqa", _story(row["question"], chance.choice(others)), answered=False, real=False)
-
-
-def _story(question: str, text: str) -> AnswerInput:
-    return AnswerInput(question, [Evidence(text, None, [], [])])
+            given = AnswerInput(row["question"], [Evidence(chance.choice(others), None, [], [])])
+            yield Case("fairytaleqa", given, answered=False, real=False)
 
 
 @dataclass(frozen=True)
@@ -130,9 +121,20 @@ def _of_gold(name: str, folder: Path, gold: Sequence[_Gold]) -> Iterator[Case]:
         yield Case(name, AnswerInput(asked.question, left[:_EVIDENCE]), answered=False, real=False)
 
 
-def _corpus(folder: Path, _: Path) -> Iterator[Case]:
-    """The sample corpus, or a visible domain of `tests/corpus/domains` by the name of the folder."""
-    place = CORPUS if folder.name == "demo" else CORPUS / "domains" / folder.name
+def _of_warehouse(folder: Path, datasets: Path) -> Iterator[Case]:
+    """The cases of a warehouse, whose folder is named after its questions' set."""
+    name = folder.name
+    if name in _DATASETS:
+        rows = read_jsonl(datasets / _DATASETS[name] / "queries.jsonl")
+        if name == "cmrc":
+            random.Random(0).shuffle(rows)
+            del rows[_CHINESE_QUESTIONS:]
+        gold = [
+            _Gold(r["question"], r["answer"], frozenset(r["evidence_doc_ids"]), null=r.get("type") == "Null")
+            for r in rows
+        ]
+        return _of_gold(name, folder, [g for g in gold if g.null or g.documents])
+    place = CORPUS if name == "demo" else CORPUS / "domains" / name
     gold = [
         _Gold(
             r["question"],
@@ -144,91 +146,40 @@ def _corpus(folder: Path, _: Path) -> Iterator[Case]:
         )
         for r in read_jsonl(place / "questions.jsonl")
     ]
-    return _of_gold(folder.name, folder, gold)
+    return _of_gold(name, folder, gold)
 
 
-def _of_row(row: dict[str, Any]) -> _Gold:
-    null = row.get("type") == "Null"
-    return _Gold(row["question"], row["answer"], frozenset(row["evidence_doc_ids"]), null=null)
+def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: bool = False) -> Figures:
+    """Figures of each set held out; with `fit` the model of all sets is written into the package.
 
-
-def _lihua(folder: Path, datasets: Path) -> Iterator[Case]:
-    gold = map(_of_row, read_jsonl(datasets / "lihua_world" / "queries.jsonl"))
-    return _of_gold("lihua", folder, [g for g in gold if g.null or g.documents])
-
-
-def _musique(folder: Path, datasets: Path) -> Iterator[Case]:
-    """The questions of several hops, and their single steps as questions of their own."""
-    rows = read_jsonl(datasets / "musique_train100" / "queries.jsonl")
-    yield from _of_gold("musique", folder, [_of_row(r) for r in rows])
-    steps = []
-    for row in rows:
-        answers = [step["answer"] for step in row["decomposition"]]
-        for step, document in zip(row["decomposition"], row["evidence_doc_ids"], strict=False):
-            question = re.sub(r"#(\d)", lambda m, known=answers: known[int(m[1]) - 1], step["question"])
-            if ">>" not in question and len(answers) == len(row["evidence_doc_ids"]):
-                steps.append(_Gold(question, step["answer"], frozenset({document})))
-    yield from _of_gold("musique steps", folder, steps)
-
-
-def _cmrc(folder: Path, datasets: Path) -> Iterator[Case]:
-    rows = read_jsonl(datasets / "cmrc2018" / "queries.jsonl")
-    random.Random(0).shuffle(rows)
-    return _of_gold("cmrc", folder, [_of_row(r) for r in rows[:_CHINESE_QUESTIONS]])
-
-
-_OF_WAREHOUSE = {
-    "pumps": _corpus,
-    "computing": _corpus,
-    "demo": _corpus,
-    "lihua": _lihua,
-    "musique": _musique,
-    "cmrc": _cmrc,
-}
-
-
-def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: bool = False) -> dict[str, float]:
-    """Figures of each set held out; with `fit` the model of all sets is written into the package."""
+    Args:
+        datasets: Folder of the datasets.
+        warehouses: Builds of the sets that have documents, known by the names of their folders: `pumps`, `computing`,
+            `demo` (the sample corpus), `lihua` and `cmrc`.
+        fit: Whether the model is written.
+    """
     reader = Reader.load()
-    given = [
-        replace(c, given=replace(c.given, reader=reader, windows=AnswerSettings().windows))
-        for c in cases(datasets, warehouses)
-    ]
+    every = [*clapnq_cases(datasets / "clapnq"), *_stories(datasets / "fairytaleqa")]
+    every += [case for folder in warehouses for case in _of_warehouse(folder, datasets)]
+    given = [replace(c, given=replace(c.given, reader=reader, windows=AnswerSettings().windows)) for c in every]
     seen = [features(one) for one in reading_ahead([c.given for c in given])]
     values = np.array([[getattr(f, name) for name in Features._fields] for f in seen])
     answered = np.array([c.answered for c in given])
-    sets = np.array([c.set.split()[0] for c in given])
-    # Each set counts alike, its answered questions `_PRIOR` of it; real ones count more than struck out. Questions of
-    # several hops are measured and not fitted to: they are answered from those of their parts.
+    sets = np.array([c.set for c in given])
+    # Each set counts alike, its answered questions `_PRIOR` of it; real ones count more than struck out.
     weight = np.array([_REAL if c.real and not c.answered else 1.0 for c in given])
-    keys = np.array([f"{c.set} {c.answered}" for c in given])
-    for key in np.unique(keys):
-        weight[keys == key] *= 300 * (_PRIOR if key.endswith("True") else 1 - _PRIOR) / weight[keys == key].sum()
-    weight[[c.set == "musique" for c in given]] = 0.0
-    held_out = np.zeros(len(given))
     for name in np.unique(sets):
-        others = sets != name
-        held_out[~others] = Fit.of(values[others], answered[others], weight[others]).probabilities(values[~others])
+        for truth, share in ((True, _PRIOR), (False, 1 - _PRIOR)):
+            mine = (sets == name) & (answered == truth)
+            weight[mine] *= 300 * share / weight[mine].sum()
+    figures: Figures = {}
+    for name in np.unique(sets):
+        mine = sets == name
+        held_out = Fit.of(values[~mine], answered[~mine], weight[~mine])
+        probability, truths = held_out.probabilities(values[mine]), answered[mine].astype(np.float64)
+        figures[f"{name} auroc"] = area_under_roc(probability, truths)
+        figures[f"{name} refused at 8 % false refusals"] = refused_at(probability, truths)
     if fit:
-        Fit.of(values, answered, weight).write(FILE, Features._fields)
-    return _figures(given, held_out)
-
-
-def _figures(given: Sequence[Case], probabilities: Floats) -> dict[str, float]:
-    figures: dict[str, float] = {}
-    names = np.array([c.set for c in given])
-    answered, real = np.array([c.answered for c in given]), np.array([c.real for c in given])
-    for name in np.unique(names):
-        for kind, negatives in (("", real & ~answered), (" struck", ~real & ~answered)):
-            mine = (names == name) & (answered | negatives)
-            if not (mine & negatives).any():
-                continue
-            p, truth = probabilities[mine], answered[mine]
-            threshold = np.quantile(p[truth], FALSE_REFUSALS)
-            figures |= {
-                f"{name}{kind} auroc": area_under_roc(p, truth),
-                f"{name}{kind} refused": float((p[~truth] < threshold).mean()),
-                f"{name}{kind} threshold": float(threshold),
-                f"{name}{kind} ece": calibration_error(p, truth),
-            }
+        model = Fit.of(values, answered, weight).model(Features._fields)
+        FILE.write_text(json.dumps(model, indent=2) + "\n", encoding="utf-8")
     return figures

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,23 +17,21 @@ from typing import Any, Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from tests.jobs.crawl.site import Answer, Site
+from tests.benchmarks import Figures, median
+from tests.benchmarks.articles import SYLLABLES
+from tests.jobs.crawl.site import Answer, Site, page
 
 _LINKS: Final = 20
 _WORDS: Final = 400
 _IN_FLIGHT: Final = 32
 
 
-def synthetic_page(number: int, pages: int) -> bytes:
+def synthetic_page(number: int, pages: int) -> Answer:
     """Page `number` of a site of `pages`: 400 words and 20 links, of which two make every page reachable."""
     rng = random.Random(number)
-    syllables = ("har", "bour", "tide", "lan", "tern", "fer", "ry", "mist", "bri", "dge", "quay", "eel", "gan", "net")
-    words = ["".join(rng.choices(syllables, k=rng.randint(1, 3))) for _ in range(_WORDS)]
+    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) for _ in range(_WORDS)]
     linked = [2 * number + 1, 2 * number + 2, *(rng.randrange(pages) for _ in range(_LINKS - 2))]
-    items = "".join(f'<li><a href="/p/{n}.html">{words[n % _WORDS]} {n}</a></li>' for n in linked if n < pages)
-    paragraphs = "".join(f"<p>{' '.join(words[n : n + 50])}.</p>" for n in range(0, _WORDS, 50))
-    head = f"<!doctype html><html lang=en><head><meta charset=utf-8><title>Page {number}</title></head>"
-    return f"{head}<body><nav><ul>{items}</ul></nav><main><h1>{words[0]}</h1>{paragraphs}</main></body></html>".encode()
+    return page(*(f"/p/{n}.html" for n in linked if n < pages), title=f"Page {number}", text=" ".join(words))
 
 
 def _plain_spider(start: str) -> None:
@@ -68,8 +65,15 @@ def _plain_spider(start: str) -> None:
     sys.stdout.write(json.dumps({"fetched": Plain.pages, "seconds": time.monotonic() - started}) + "\n")
 
 
-def _command(site: Site, folder: Path) -> list[str]:
-    (folder / "seeds.txt").write_text(f"http://{site.address}/p/0.html\n")
+def _report(*command: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True, text=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def _crawled(start: str, folder: Path) -> dict[str, Any]:
+    """The report of a crawl by Quern."""
+    (folder / "seeds.txt").write_text(f"{start}\n")
     settings = {
         "contact": "benchmark@quern.example",
         "allow_private": "[127.0.0.0/8]",
@@ -79,14 +83,8 @@ def _command(site: Site, folder: Path) -> list[str]:
         "max_depth": 1_000_000,
     }
     options = [part for name, value in settings.items() for part in ("--set", f"crawl.{name}={value}")]
-    quern = [sys.executable, "-m", "quern.pipelines.cli", "crawl", str(folder / "seeds.txt")]
-    return [*quern, "-w", str(folder / "warehouse"), "--engine", "local", "--json", *options]
-
-
-def _report(command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    command = ["crawl", str(folder / "seeds.txt"), "-w", str(folder / "warehouse"), "--engine", "local", "--json"]
+    return _report("quern.pipelines.cli", *command, *options)
 
 
 def _archived(folder: Path) -> list[str]:
@@ -99,33 +97,30 @@ def _archived(folder: Path) -> list[str]:
     return found
 
 
-def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> dict[str, float]:
+def benchmark_crawl(pages: int = 5_000, repeats: int = 3) -> Figures:
     """Pages a second of a crawl into WARC files, medians over `repeats` rounds.
 
     Returns:
         `crawl`, `plain`: Quern and the spider. `ratio`: median of each round's crawl over plain. `missing`: pages that
         an archive lacks or holds twice.
     """
-    answers = {f"/p/{n}.html": Answer(synthetic_page(n, pages)) for n in range(pages)}
+    answers = {f"/p/{n}.html": synthetic_page(n, pages) for n in range(pages)}
     site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
-    rounds, missing = [], 0
+    start, rounds, missing = f"http://{site.address}/p/0.html", [], 0
     try:
         for _ in range(repeats):
-            plain = _report([sys.executable, "-m", __name__, f"http://{site.address}/p/0.html"])
+            plain = _report(__name__, start)
             with tempfile.TemporaryDirectory() as directory:
-                report = _report(_command(site, Path(directory)))
+                report = _crawled(start, Path(directory))
                 archived = _archived(Path(directory))
             missing += pages - len(set(archived)) + len(archived) - len(set(archived))
-            rounds.append([r["fetched"] / r["seconds"] for r in (report, plain)])
+            rounds.append(
+                {"crawl": report["fetched"] / report["seconds"], "plain": plain["fetched"] / plain["seconds"]}
+            )
     finally:
         site.close()
-    return {
-        "pages": float(pages),
-        "crawl": statistics.median(crawl for crawl, _ in rounds),
-        "plain": statistics.median(plain for _, plain in rounds),
-        "ratio": statistics.median(crawl / plain for crawl, plain in rounds),
-        "missing": float(missing),
-    }
+    figures = {"pages": float(pages), **{name: median(rounds, name) for name in ("crawl", "plain")}}
+    return figures | {"ratio": median(rounds, "crawl", "plain"), "missing": float(missing)}
 
 
 if __name__ == "__main__":

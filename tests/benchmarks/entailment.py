@@ -18,12 +18,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.entailment.features import GATES, Features, contradicted, denies, features, with_cosines
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
 from quern.jobs.reasoning.entailment.task import FILE, VERDICT
 from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embedder import Embedder
-from quern.pipelines.evaluation.bootstrap import area_under_roc
+from quern.pipelines.evaluation.bootstrap import area_under_roc, statistic_intervals
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.words.sentences import sentences
 from tests.benchmarks.logistic import Fit, Floats
@@ -117,29 +118,24 @@ def benchmark_entailment(datasets: Path, *, fit: bool = False) -> dict[str, floa
     own = [list(expert_claims(datasets)), list(clapnq_claims(datasets))]
     claims = [claim for of in own for claim in (*of, *made_false(of))]
     seen = [features(given) for given in with_cosines([c.given for c in claims], encode)]
-    rows, models, figures = _Rows(claims, seen), {}, {}
+    models, figures = {}, {}
     for name, weighed in _WEIGHED.items():
-        given = rows.of(weighed)
-        figures |= {f"{name}: {figure}": value for figure, value in _figures(given)}
-        models[name] = given.fitted(given.weight(("expertqa", "clapnq"))).model(weighed)
+        rows = _Rows(claims, seen, weighed)
+        figures |= {f"{name}: {figure}": value for figure, value in _figures(rows)}
+        models[name] = rows.fitted(rows.weight(("expertqa", "clapnq"))).model(weighed)
     if fit:
         FILE.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
     return figures
 
 
 class _Rows:
-    """Claims with their features as columns."""
+    """Claims with the `weighed` of their features as columns."""
 
-    def __init__(self, claims: Sequence[Claim], seen: Sequence[Features], values: Floats | None = None) -> None:
-        self.claims, self.seen = claims, seen
-        self.values = np.array(seen) if values is None else values
+    def __init__(self, claims: Sequence[Claim], seen: Sequence[Features], weighed: Sequence[str]) -> None:
+        self.values = np.array(seen)[:, [Features._fields.index(n) for n in weighed]]
         self.set, self.kind, self.group = (np.array([getattr(c, n) for c in claims]) for n in ("set", "kind", "group"))
         self.truth = np.array([c.entailed for c in claims])
         self.gate = np.where([contradicted(s) for s in seen], 0.5, 1.0)
-
-    def of(self, weighed: Sequence[str]) -> _Rows:
-        """The same with the values of these features alone."""
-        return _Rows(self.claims, self.seen, np.array(self.seen)[:, [Features._fields.index(n) for n in weighed]])
 
     def weight(self, sets: Sequence[str]) -> Floats:
         """Supported and other claims count alike in each set, of the others each kind alike."""
@@ -203,18 +199,17 @@ def _figures(rows: _Rows) -> Iterator[tuple[str, float]]:
         scores[held] = rows.scores(rows.fitted(np.where(held, 0.0, both)))[held]
     for name, of, kinds in _CONTRASTS:
         which = (rows.set == of) & (np.isin(rows.kind, kinds) | ((rows.kind == "judged") & rows.truth))
-        # The interval is over questions.
-        given, truth = scores[which], rows.truth[which]
+        given, truth = scores[which], rows.truth[which].astype(np.float64)
         _, question = np.unique(rows.group[which], return_inverse=True)
         places = [np.flatnonzero(question == q) for q in range(question.max() + 1)]
-        chance, drawn = np.random.default_rng(0), []
-        for _ in range(_RESAMPLES):
-            at = np.concatenate([places[q] for q in chance.integers(len(places), size=len(places))])
-            if truth[at].any() and not truth[at].all():
-                drawn.append(area_under_roc(given[at], truth[at]))
-        yield f"{name} auroc", area_under_roc(given, truth)
-        for end, quantile in (("low", 0.025), ("high", 0.975)):
-            yield f"{name} auroc {end}", float(np.quantile(drawn, quantile))
+
+        def auroc(drawn: Positions) -> list[float]:
+            at = np.concatenate([places[q] for q in drawn])  # noqa: B023 - called at once
+            return [area_under_roc(given[at], truth[at])]  # noqa: B023
+
+        interval = statistic_intervals(auroc, len(places), _RESAMPLES)
+        for end, value in (("", interval.mean), (" low", interval.low), (" high", interval.high)):
+            yield f"{name} auroc{end}", float(value[0])
     for name in ("expertqa", "clapnq"):
         for kind in ("judged", "other text", "number", "name", "denial"):
             for truth in (True, False):

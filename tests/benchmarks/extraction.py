@@ -20,8 +20,6 @@ from quern.jobs.documents.clean import Clean
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import PAGES
 
-Texts = Mapping[str, str]
-
 
 def gold_pages(folder: Path) -> dict[str, dict[str, str]]:
     """`articleBody` and `url` of the benchmark's pages, by id."""
@@ -32,14 +30,6 @@ def gold_pages(folder: Path) -> dict[str, dict[str, str]]:
 def page_body(folder: Path, key: str) -> bytes:
     """The bytes of a page."""
     return gzip.decompress((folder / "html" / f"{key}.html.gz").read_bytes())
-
-
-def page_batch(folder: Path, gold: Mapping[str, Mapping[str, str]]) -> pa.RecordBatch:
-    """The pages as `Clean` reads them."""
-    schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
-    common = {"content_type": "text/html", "charset": None}
-    rows = [{"url": page["url"], "body": page_body(folder, key)} | common for key, page in gold.items()]
-    return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
@@ -66,15 +56,12 @@ def f1_of(gold: Mapping[str, str], texts: Mapping[str, str]) -> float:
 
 
 def main_text_f1(folder: Path) -> float:
-    """F1 of the main text of the benchmark's pages."""
+    """F1 of the main text of the benchmark's pages, from the whole job: child process, limits, metadata, Arrow."""
     gold = gold_pages(folder)
-    texts = _cleaned(Clean(CleanSettings()), page_batch(folder, gold))
-    return f1_of({page["url"]: page["articleBody"] for page in gold.values()}, texts)
-
-
-def _cleaned(job: Clean, batch: pa.RecordBatch) -> Texts:
-    """Main texts by address, from the whole job: child process, limits, metadata, Arrow."""
-    made = job.apply(batch)
-    urls = batch.column("url").to_pylist()
-    texts = made.rows.column("text").to_pylist()
-    return {urls[int(parent)]: text for parent, text in zip(made.parents, texts, strict=True)}
+    schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
+    common = {"content_type": "text/html", "charset": None}
+    rows = [{"url": page["url"], "body": page_body(folder, key)} | common for key, page in gold.items()]
+    made = Clean(CleanSettings()).apply(pa.RecordBatch.from_pylist(rows, schema=schema))
+    texts = zip(made.parents, made.rows.column("text").to_pylist(), strict=True)
+    wanted = {page["url"]: page["articleBody"] for page in gold.values()}
+    return f1_of(wanted, {rows[int(parent)]["url"]: text for parent, text in texts})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -36,13 +36,15 @@ Rows = list[list[str]]
 _BODY = ParagraphStyle("body", fontName="Times-Roman", fontSize=10.5, leading=13, spaceAfter=6)
 _JUSTIFIED = ParagraphStyle("justified", _BODY, alignment=4)
 _HEADING = ParagraphStyle("heading", fontName="Helvetica-Bold", fontSize=14, leading=17, spaceBefore=10, spaceAfter=5)
-_SMALL = ParagraphStyle("small", fontName="Helvetica", fontSize=8, leading=10)
 _CELL = ParagraphStyle("cell", fontName="Helvetica", fontSize=9, leading=11)
 _LIST = ParagraphStyle("list", _BODY, leftIndent=18, bulletIndent=4)
-_GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
-_BOOK = [("LINEABOVE", (0, 0), (-1, 0), 1, colors.black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black)]
-_BOOK += [("LINEBELOW", (0, -1), (-1, -1), 1, colors.black)]
-_LEVEL = [("LINEBELOW", (0, 0), (-1, -1), 0.5, colors.grey)]
+_GRID = (("GRID", (0, 0), (-1, -1), 0.5, colors.black),)
+_BOOK = (
+    ("LINEABOVE", (0, 0), (-1, 0), 1, colors.black),
+    ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black),
+    ("LINEBELOW", (0, -1), (-1, -1), 1, colors.black),
+)
+_LEVEL = (("LINEBELOW", (0, 0), (-1, -1), 0.5, colors.grey),)
 
 
 @dataclass
@@ -122,77 +124,54 @@ def _pdf(sample: Sample, story: Sequence[Flowable], columns: int = 1) -> None:
     sample.body = out.getvalue()
 
 
-def _prose(sample: Sample, writer: _Writer, count: int, style: ParagraphStyle = _BODY) -> list[Flowable]:
-    return [Paragraph(sample.says(writer.paragraph()), style) for _ in range(count)]
+@dataclass(frozen=True)
+class _Tables:
+    """The size of the tables of a file, and how they are drawn."""
+
+    rows: int = 8
+    columns: tuple[int, ...] = (4,)  # Of each table in turn.
+    longest: int = 2  # Words of a last cell.
+    style: Sequence[Any] = _GRID
+    wrapped: bool = False  # Whether the last column's cells are paragraphs.
+    spans: int = 1  # Rows that a first cell goes over.
+
+    def flowable(self, sample: Sample, writer: _Writer, number: int) -> Table:
+        rows = writer.table(self.rows, self.columns[number % len(self.columns)], self.longest)
+        sample.shows(rows, spans=self.spans)
+        starts = range(1, len(rows) - self.spans + 1, self.spans) if self.spans > 1 else ()
+        merged = [("SPAN", (0, at), (0, at + self.spans - 1)) for at in starts]
+        shown = [[*row[:-1], Paragraph(row[-1], _CELL)] for row in rows] if self.wrapped else rows
+        widths = [70.0] * (len(rows[0]) - 1) + [130.0] if self.wrapped else None
+        table = Table(shown, widths, repeatRows=1, spaceBefore=8, spaceAfter=10)
+        looks = [("FONTSIZE", (0, 0), (-1, -1), 9), ("VALIGN", (0, 0), (-1, -1), "TOP"), *self.style, *merged]
+        table.setStyle(looks)
+        return table
 
 
-def _heading(sample: Sample, writer: _Writer) -> Paragraph:
-    return Paragraph(sample.says(writer.phrase(2, 5).title()), _HEADING)
+def _laid_out(
+    pattern: str, columns: int = 1, style: ParagraphStyle = _BODY, tables: _Tables | None = None
+) -> Callable[[Sample, _Writer], None]:
+    """A PDF of headings (`h`), paragraphs (`p`), tables (`t`) and numbered lists (`l`), in the order of `pattern`."""
 
-
-def _table(rows: Rows, style: list[Any], *, wrapped: bool = False, widths: Sequence[float] | None = None) -> Table:
-    """A table with space around it; with `wrapped` the last column's cells are paragraphs."""
-    shown = [[*row[:-1], Paragraph(row[-1], _CELL)] for row in rows] if wrapped else rows
-    table = Table(shown, widths, repeatRows=1, spaceBefore=8, spaceAfter=10)
-    table.setStyle([("FONTSIZE", (0, 0), (-1, -1), 9), ("VALIGN", (0, 0), (-1, -1), "TOP"), *style])
-    return table
-
-
-def _single(sample: Sample, writer: _Writer) -> None:
-    story: list[Flowable] = []
-    for _ in range(5):
-        story += [_heading(sample, writer), *_prose(sample, writer, 4)]
-    _pdf(sample, story)
-
-
-def _columns(count: int, style: ParagraphStyle) -> Callable[[Sample, _Writer], None]:
-    def write(sample: Sample, writer: _Writer) -> None:
-        story: list[Flowable] = [Paragraph(sample.says(sample.title), _HEADING), FrameBreak()]
-        for _ in range(4):
-            story += [_heading(sample, writer), *_prose(sample, writer, 5, style)]
-        _pdf(sample, story, count)
-
-    return write
-
-
-def _between_text(style: list[Any], *, wrapped: bool = False, spans: int = 1) -> Callable[[Sample, _Writer], None]:
     def write(sample: Sample, writer: _Writer) -> None:
         story: list[Flowable] = []
-        for n in range(3):
-            story += [_heading(sample, writer), *_prose(sample, writer, 2)]
-            rows = writer.table(8, 4 + n % 2, 9 if wrapped else 2)
-            merged = [("SPAN", (0, at), (0, at + spans - 1)) for at in range(1, len(rows) - spans + 1, spans)]
-            sample.shows(rows, spans=spans)
-            widths = [70.0] * (len(rows[0]) - 1) + [130.0] if wrapped else None
-            story.append(_table(rows, [*style, *(merged if spans > 1 else [])], wrapped=wrapped, widths=widths))
-        _pdf(sample, [*story, *_prose(sample, writer, 2)])
+        if columns > 1:
+            story += [Paragraph(sample.says(sample.title), _HEADING), FrameBreak()]
+        for at, kind in enumerate(pattern):
+            if kind == "h":
+                story.append(Paragraph(sample.says(writer.phrase(2, 5).title()), _HEADING))
+            elif kind == "p":
+                story.append(Paragraph(sample.says(writer.paragraph()), style))
+            elif kind == "t" and tables is not None:
+                story.append(tables.flowable(sample, writer, pattern[:at].count("t")))
+            else:
+                for n in range(1, 6):
+                    mark = sample.says(f"{n}.")
+                    story.append(Paragraph(sample.says(writer.phrase(5, 25)), _LIST, bulletText=mark))
+                story.append(Spacer(1, 6))
+        _pdf(sample, story, columns)
 
     return write
-
-
-def _long_table(sample: Sample, writer: _Writer) -> None:
-    story = [_heading(sample, writer), *_prose(sample, writer, 1)]
-    rows = sample.shows(writer.table(110, 5))
-    _pdf(sample, [*story, _table(rows, _GRID), *_prose(sample, writer, 1)])
-
-
-def _table_in_column(sample: Sample, writer: _Writer) -> None:
-    story: list[Flowable] = [Paragraph(sample.says(sample.title), _HEADING), FrameBreak()]
-    for _ in range(3):
-        story += _prose(sample, writer, 3, _JUSTIFIED)
-        story.append(_table(sample.shows(writer.table(5, 3, 1)), _GRID))
-    _pdf(sample, [*story, *_prose(sample, writer, 3, _JUSTIFIED)], 2)
-
-
-def _lists(sample: Sample, writer: _Writer) -> None:
-    story: list[Flowable] = []
-    for _ in range(3):
-        story += [_heading(sample, writer), *_prose(sample, writer, 1)]
-        for n in range(1, 6):
-            mark = sample.says(f"{n}.")
-            story.append(Paragraph(sample.says(writer.phrase(5, 25)), _LIST, bulletText=mark))
-        story.append(Spacer(1, 6))
-    _pdf(sample, story)
 
 
 def _parted(sample: Sample, writer: _Writer) -> None:
@@ -254,19 +233,21 @@ def _docx(tables: int, columns: int, *, merged: bool = False, lists: bool = Fals
     return write
 
 
+_BETWEEN_TEXT = "hppt" * 3 + "pp"
+_WRAPPED = _Tables(columns=(4, 5), longest=9, wrapped=True)
 # By name what is added to the seed, and the writer.
 _WRITERS: dict[str, tuple[int, Callable[[Sample, _Writer], None]]] = {
-    "single.pdf": (0, _single),
-    "columns.pdf": (1, _columns(2, _JUSTIFIED)),
-    "three.pdf": (3, _columns(3, _BODY)),
+    "single.pdf": (0, _laid_out("hpppp" * 5)),
+    "columns.pdf": (1, _laid_out("hppppp" * 4, 2, _JUSTIFIED)),
+    "three.pdf": (3, _laid_out("hppppp" * 4, 3)),
     "parted.pdf": (4, _parted),
-    "wrapped.pdf": (6, _between_text(_GRID, wrapped=True)),
-    "spans.pdf": (7, _between_text(_GRID, spans=2)),
-    "book.pdf": (8, _between_text(_BOOK)),
-    "level.pdf": (9, _between_text(_LEVEL, wrapped=True)),
-    "long.pdf": (12, _long_table),
-    "table_in_column.pdf": (13, _table_in_column),
-    "lists.pdf": (14, _lists),
+    "wrapped.pdf": (6, _laid_out(_BETWEEN_TEXT, tables=_WRAPPED)),
+    "spans.pdf": (7, _laid_out(_BETWEEN_TEXT, tables=_Tables(columns=(4, 5), spans=2))),
+    "book.pdf": (8, _laid_out(_BETWEEN_TEXT, tables=_Tables(columns=(4, 5), style=_BOOK))),
+    "level.pdf": (9, _laid_out(_BETWEEN_TEXT, tables=replace(_WRAPPED, style=_LEVEL))),
+    "long.pdf": (12, _laid_out("hptp", tables=_Tables(110, (5,)))),
+    "table_in_column.pdf": (13, _laid_out("pppt" * 3 + "ppp", 2, _JUSTIFIED, _Tables(5, (3,), 1))),
+    "lists.pdf": (14, _laid_out("hpl" * 3)),
     "merged.docx": (18, _docx(3, 3, merged=True)),
     "mixed.docx": (19, _docx(2, 6, lists=True)),
 }

@@ -13,37 +13,31 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import cycle, islice
 from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.stage_writers import StageWriter
 from quern.jobs.core.progress import MemoryMeter
-from quern.jobs.core.run import Run, derive
+from quern.jobs.core.run import derive
 from quern.jobs.documents.clean import Clean
-from quern.jobs.engines import Engines, core_count
 from quern.jobs.text.charsets import decode_page
 from quern.pipelines.pages.ingest import add_pages
 from quern.pipelines.pages.store import page_store
-from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
-from quern.schemas.tables import REJECTS
-from tests.benchmarks.extraction import gold_pages
+from tests.benchmarks import Figures, job_run
+from tests.benchmarks.extraction import gold_pages, page_body
 from tests.conftest import read_pages
+from tests.jobs.pages.archived import http, warc
 
 _FILES = 4
 _PATIENT = "clean.seconds_per_page=20"
 
 
-def page_texts(folder: Path) -> list[str]:
-    """The pages of the article extraction benchmark as text.
-
-    Raises:
-        ExtractionError: The folder does not hold that.
-    """
-    paths = [folder / "html" / f"{key}.html.gz" for key in gold_pages(folder)]
-    return [decode_page(gzip.decompress(path.read_bytes()), None) for path in paths]
+def page_texts(datasets: Path) -> list[str]:
+    """The pages of the article extraction benchmark as text."""
+    folder = datasets / "article_extraction_benchmark"
+    return [decode_page(page_body(folder, key), None) for key in gold_pages(folder)]
 
 
 def varied(texts: Sequence[str], count: int) -> Iterator[bytes]:
@@ -54,15 +48,8 @@ def varied(texts: Sequence[str], count: int) -> Iterator[bytes]:
 
 
 def warc_record(number: int, body: bytes) -> bytes:
-    """A WARC response of `body`; it says its media type, which readers otherwise guess."""
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
-    head = (
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032x}>\r\n"
-        f"WARC-Target-URI: https://site{number % 97}.example/{number}\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n"
-        "WARC-Identified-Payload-Type: text/html\r\nContent-Type: application/http; msgtype=response\r\n"
-        f"Content-Length: {len(http)}\r\n\r\n"
-    )
-    return head.encode() + http + b"\r\n\r\n"
+    """A WARC response of `body`."""
+    return warc((f"https://site{number % 97}.example/{number}", http(body), "2024-05-06T07:08:09Z"))[0]
 
 
 def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
@@ -74,59 +61,43 @@ def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
             files[number % _FILES].write(gzip.compress(warc_record(number, body), 6))
 
 
-@contextmanager
-def _run(root: Path, settings: Settings) -> Iterator[Run]:
-    warehouse = Warehouse.create(root)
-    work = warehouse.clear_work("benchmark")
-    rejects = warehouse.stages / REJECTS.name / "benchmark.parquet"
-    with Engines(settings.engine) as engines, StageWriter(rejects, REJECTS) as writer:
-        rows = settings.engine.batch_rows, settings.engine.task_rows
-        yield Run("b", warehouse.memo, work, warehouse.stages, engines, writer, *rows, core_count(settings.engine))
-
-
-def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> dict[str, float]:
+def benchmark_ingest(datasets: Path, pages: int = 6516, repeats: int = 3) -> Figures:
     """Pages a second from WARC files to documents on all cores, Spark's start included, the median of `repeats`."""
     logging.disable(logging.INFO)
     settings, rates = load_settings(None, [_PATIENT]), []
     with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        write_archives(root / "archives", page_texts(folder), pages)
+        archives = Path(name, "archives")
+        write_archives(archives, page_texts(datasets), pages)
         for number in range(repeats):
             started = time.monotonic()
-            with _run(root / f"quern-{number}", settings) as run:
-                documents = derive(Clean(settings.clean), read_pages(root / "archives", settings.ingest, run), run)
+            with job_run(Path(name, f"quern-{number}"), settings.engine) as run:
+                documents = derive(Clean(settings.clean), read_pages(archives, settings.ingest, run), run)
                 rates.append(pages / (time.monotonic() - started))
     return {"pages": float(pages), "quern": statistics.median(rates), "documents": float(documents.rows)}
 
 
-def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float]:
+def benchmark_memory(datasets: Path, size: int = 2_000_000_000) -> Figures:
     """Peak memory of all processes while a WARC file of `size` bytes is ingested and made into documents, in MiB."""
     logging.disable(logging.INFO)
     settings = load_settings(None, [_PATIENT])
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         with (root / "large.warc").open("wb") as file:  # Not compressed.
-            for number, body in enumerate(varied(page_texts(folder), sys.maxsize)):
+            for number, body in enumerate(varied(page_texts(datasets), sys.maxsize)):
                 file.write(warc_record(number, body))
                 if file.tell() >= size:
                     break
         warehouse = Warehouse.create(root / "warehouse")
         started = time.monotonic()
-        with MemoryMeter() as meter:
+        with MemoryMeter() as meter, job_run(root / "run", settings.engine) as run:
             report = add_pages(warehouse, [root / "large.warc"], settings)
-            read = time.monotonic() - started
-            ingest_peak = meter.peak_bytes
-            with _run(root / "warehouse", settings) as run:
-                documents = derive(Clean(settings.clean), read_pages(page_store(warehouse), settings.ingest, run), run)
+            documents = derive(Clean(settings.clean), read_pages(page_store(warehouse), settings.ingest, run), run)
         seconds = time.monotonic() - started
-    mib = 1 << 20
     return {
         "gigabytes": size / 1e9,
         "pages": float(number + 1),
         "pages_read": float(report.pages),
         "documents": float(documents.rows),
-        "ingest_seconds": read,
         "seconds": seconds,
-        "ingest_peak_mib": ingest_peak / mib,
-        "peak_mib": meter.peak_bytes / mib,
+        "peak_mib": meter.peak_bytes / (1 << 20),
     }

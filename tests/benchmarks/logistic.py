@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +55,3 @@ class Fit:
             "weights": {names[n]: round(float(self.weights[n]), 4) for n in kept},
             "usual": {names[n]: round(float(self.usual[n]), 4) for n in kept},
         }
-
-    def write(self, file: Path, names: Sequence[str]) -> None:
-        """Write the model alone."""
-        file.write_text(json.dumps(self.model(names), indent=2) + "\n", encoding="utf-8")

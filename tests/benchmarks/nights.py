@@ -1,8 +1,8 @@
 """Benchmarks of nights: what a build costs when few pages changed, or none, and whether its tables are a full build's.
 
 Builds run in one process, in which the model is warm, and with `engine.engine=local`, so that no time is the start of
-an engine's; the quiet night runs under `auto`, as a user's does, to see that it starts none. The pages of the night
-are also built in a fresh warehouse: that is the full build, and its tables must have the digests of the night's.
+an engine's. The pages of the night are also built in a fresh warehouse: that is the full build, and its tables must
+have the digests of the night's.
 """
 
 from __future__ import annotations
@@ -15,24 +15,22 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.jobs.core.contract import Job
-from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
 from quern.schemas.settings import Settings
 from quern.schemas.settings.reading import load_settings
+from tests.benchmarks import Figures
 from tests.benchmarks.night_pages import World
 from tests.nights.builds import nights
 from tests.tiny_models import write_tiny_embedder
 
 _CHANGED: Final = 0.01
-_STARTED: Final = frozenset({"spark", "ray"})
 # A chunk of five sentences has no more to ask; vectors of more pairs would only make full builds longer.
 _PAIRS: Final = 5
 # Steps that count the rows made; others count those that they were given.
 _BY_ROWS_MADE: Final = frozenset({"entities", "sources", "timelines"})
 
 
-def benchmark_law(count: int, seed: int) -> dict[str, float]:
+def benchmark_law(count: int, seed: int) -> Figures:
     """Random nights, each against a build from nothing; those that break the law are printed as they come."""
     broken = 0
     with tempfile.TemporaryDirectory() as name:
@@ -44,7 +42,7 @@ def benchmark_law(count: int, seed: int) -> dict[str, float]:
     return {"nights compared": float(count), "nights that break the law": float(broken)}
 
 
-def benchmark_nights(documents: int, *, real_model: bool = False) -> dict[str, float]:
+def benchmark_nights(documents: int, *, real_model: bool = False) -> Figures:
     """Rows recomputed and wall times of a night in which 1 % of the documents changed, and of one in which none did."""
     with tempfile.TemporaryDirectory() as name:
         folder, world = Path(name), World(documents)
@@ -59,11 +57,9 @@ def benchmark_nights(documents: int, *, real_model: bool = False) -> dict[str, f
         world.write(next_day, pages)
         night = _timed(pages, warehouse, settings)
         full = _timed(pages, fresh, settings)
-        auto = settings.model_copy(update={"engine": settings.engine.model_copy(update={"engine": "auto"})})
-        quiet = _timed(pages, warehouse, auto)
+        quiet = _timed(pages, warehouse, settings)
     of = {step.name: step.rows_out if step.name in _BY_ROWS_MADE else step.rows_in for step in night.manifest.steps}
     recomputed = {step.name: step.computed / of[step.name] for step in night.manifest.steps if of[step.name]}
-    row_wise = {step.name for step in STEPS if isinstance(step.job(settings), Job)}
     one, other = ({name: t.digest for name, t in of.manifest.tables.items()} for of in (night, full))
     differing = {name for name, _ in one.items() ^ other.items()}
     rows = {name: table.rows for name, table in night.manifest.tables.items()}
@@ -73,7 +69,6 @@ def benchmark_nights(documents: int, *, real_model: bool = False) -> dict[str, f
         **{f"{table} rows that differ": count / rows[table] for table, count in changes.items()},
         **{f"{step} seconds of the night": seconds for step, seconds in _seconds(night.manifest).items()},
         **{f"{step} seconds in full": seconds for step, seconds in _seconds(full.manifest).items()},
-        "row-wise jobs: rows recomputed, largest share": max(recomputed[name] for name in row_wise & {*recomputed}),
         "full build: seconds": full.seconds,
         "night: seconds": night.seconds,
         "night: share of a full build": night.seconds / full.seconds,
@@ -81,7 +76,6 @@ def benchmark_nights(documents: int, *, real_model: bool = False) -> dict[str, f
         "nothing changed: seconds": quiet.seconds,
         "nothing changed: share of a full build": quiet.seconds / full.seconds,
         "nothing changed: share of a full build's processor time": quiet.cpu / full.cpu,
-        "nothing changed: engines started": float(len(_STARTED & {job["engine"] for job in quiet.manifest.jobs})),
         "tables that differ from a full build's": float(len(differing)),
     }
 
@@ -101,7 +95,7 @@ def _timed(pages: Path, warehouse: Warehouse, settings: Settings) -> _Timed:
     return _Timed(manifest, time.monotonic() - started, time.process_time() - cpu)
 
 
-def _seconds(manifest: Manifest) -> dict[str, float]:
+def _seconds(manifest: Manifest) -> Figures:
     """Seconds of each step that is no hundredth of one, and of all that is no step."""
     steps = {step.name: step.seconds for step in manifest.steps}
     long = {name: seconds for name, seconds in steps.items() if seconds >= 0.01}

@@ -105,8 +105,8 @@ def _said(command: list[str]) -> str:
 _READERS: Final = {"anew": read_anew, "held": read_held, "command": read_by_command}
 
 
-def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
-    """Publish `nights` snapshots over the warehouse at `root` beside `readers`, each vacuumed at once.
+def stress(root: Path, nights: int) -> dict[str, int]:
+    """Publish `nights` snapshots over the warehouse at `root` beside the readers, each vacuumed at once.
 
     Raises:
         RuntimeError: A reader failed; the message has what it said.
@@ -116,22 +116,18 @@ def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
     (root.parent / _STOP).unlink(missing_ok=True)
     command = [sys.executable, "-m", __name__, str(root)]
     with ExitStack() as files:
-        outputs = [
-            files.enter_context((root.parent / f"{kind}.jsonl").open("w+", encoding="utf-8")) for kind in readers
-        ]
-        processes = [
-            subprocess.Popen([*command, kind], stdout=output, stderr=subprocess.PIPE, text=True)
-            for kind, output in zip(readers, outputs, strict=True)
-        ]
-        leased = 0
+        outputs, processes, leased = [], [], 0
+        for kind in _READERS:
+            outputs.append(files.enter_context((root.parent / f"{kind}.jsonl").open("w+", encoding="utf-8")))
+            reader = subprocess.Popen([*command, kind], stdout=outputs[-1], stderr=subprocess.PIPE, text=True)
+            processes.append(reader)
         try:
             for process, output in zip(processes, outputs, strict=True):
                 while process.poll() is None and not os.fstat(output.fileno()).st_size:
                     time.sleep(0.1)
             for number in range(1, nights + 1):
                 publish_night(warehouse, number)
-                clear = vacuum(warehouse, 1, MemoSettings(keep_nights=1))
-                leased += len(clear.leased)
+                leased += len(vacuum(warehouse, 1, MemoSettings(keep_nights=1)).leased)
         finally:
             (root.parent / _STOP).touch()
         ended = [(process.communicate()[1], process.returncode) for process in processes]
@@ -146,7 +142,6 @@ def stress(root: Path, nights: int, readers: tuple[str, ...]) -> dict[str, int]:
         "answers": len(answers),
         "citations": sum(len(json.loads(answer)["citations"]) for answer in answers),
         "mixed": sum(len(set(_MARK.findall(answer))) > 1 for answer in answers),
-        "errors": len(errors),
         "leases_kept": leased,
         "snapshots_left": len(warehouse.snapshot_ids()),
     }

@@ -16,24 +16,19 @@ from quern.jobs.training.pages import MEASURED, confusable, decision, pages_of, 
 from quern.pipelines.evaluation.bootstrap import area_under_roc
 
 _PAGES = Path(__file__).parents[1] / "corpus" / "reading"
-# Genres that are measured on and not trained on.
-_KEPT = ("documentation-*.txt", "notices-*.txt")
+# Of genres that are measured on and not trained on.
+_HELD_OUT = sorted([*_PAGES.glob("documentation-*.txt"), *_PAGES.glob("notices-*.txt")])
 _MOST = 1500  # Questions of the reader.
 _MOST_OF_LINES = 1000
 _AMONG = (1, 3, 12, 24)
 
 
-def kept_files() -> list[Path]:
-    """The files of the genres that are kept apart from training."""
-    return sorted(file for pattern in _KEPT for file in _PAGES.glob(pattern))
-
-
-def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
-    """Right lines, right words, yes or no, and none of them, over `files` of pages.
+def benchmark_reading() -> dict[str, float]:
+    """Right lines, right words, yes or no, and none of them, over the held-out genres.
 
     Windows are drawn as in training, with less left to chance.
     """
-    questions, chance, reader = read_pages(files or kept_files()), random.Random(0), Reader.load()
+    questions, chance, reader = read_pages(_HELD_OUT), random.Random(0), Reader.load()
     pages = list({id(q.page): q.page for q in questions}.values())
     asked = [q for q in questions if not q.page.has_twin]
     first, spans, kinds, odds, answered = [], [], [], [], []
@@ -71,9 +66,9 @@ def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
     }
 
 
-def benchmark_lines(files: Sequence[Path] | None = None) -> dict[str, float]:
+def benchmark_lines() -> dict[str, float]:
     """The share of questions with a right line among the likeliest, on genres that nothing was trained on."""
-    questions = [q for q in read_pages(files or kept_files()) if q.right and not q.page.has_twin]
+    questions = [q for q in read_pages(_HELD_OUT) if q.right and not q.page.has_twin]
     chance = random.Random(0)
     pages, matcher = pages_of(questions), LateInteraction.load()
     words, both, lines = [], [], []

@@ -41,7 +41,8 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
     """
     embedder = Embedder.for_questions(EmbedSettings())
     if fit:
-        own, filled = own_prompts(), _filled()
+        own = [(row["prompt"], row["category"]) for row in read_jsonl(CORPUS / "refusal.jsonl")]
+        filled = _filled()
         vectors = [embedder.encode([text for text, _ in rows]).astype(np.float64) for rows in (own, filled)]
         weights = fitted(vectors[0], [c for _, c in own], vectors[1], [c for _, c in filled])
         # In half precision, beside the fingerprint of the embedder.
@@ -53,10 +54,6 @@ def benchmark_refusal(folder: Path, *, fit: bool = False) -> dict[str, float]:
     refused = np.array([category in HARMS for category in categories])
     unsafe = np.array([row["label"] == "unsafe" for row in rows])
     return {"safe refused": float(refused[~unsafe].mean()), "unsafe refused": float(refused[unsafe].mean())}
-
-
-def own_prompts() -> list[tuple[str, str | None]]:
-    return [(row["prompt"], row["category"]) for row in read_jsonl(CORPUS / "refusal.jsonl")]
 
 
 def _filled() -> list[tuple[str, str | None]]:

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.engines import Engines
-from quern.schemas.settings import EngineSettings
-from tests.benchmarks.deduplicate import Planted, Runs, clusters, judge, plant, similarity
+from tests.benchmarks.deduplicate import Planted, clusters, deduplicated, judge, plant, similarity
 from tests.floors import FLOORS
 
 
@@ -16,9 +14,7 @@ def planted() -> Planted:
 
 
 def test_planted_near_duplicates_are_found_and_nothing_else(planted: Planted, tmp_path: Path) -> None:
-    with Engines(EngineSettings(engine="local")) as engines:
-        made = Runs(tmp_path, engines).run(planted.texts)
-    figures = judge(planted, clusters(made))
+    figures = judge(planted, clusters(deduplicated(planted.texts, tmp_path)))
     assert {n: figures[n] for n, floor in FLOORS["near_duplicates"].items() if figures[n] < floor} == {}, figures
 
 

@@ -38,11 +38,11 @@ _FEW: Final = 7  # Pages of the first build.
 _BEGUN: Final = 9  # Steps of the build in progress that are done: up to the triplets, before what embeds.
 
 
-def small_warehouse(root: Path, count: int = 12) -> Path:
+def small_warehouse(root: Path) -> Path:
     """A warehouse in `root` of a few pages that were ingested and built once; the pages are beside it."""
     pages = root / "pages"
     pages.mkdir(parents=True)
-    for path in _corpus()[:count]:
+    for path in _corpus()[:5]:
         shutil.copy(path, pages)
     warehouse = Warehouse.create(root / "warehouse")
     add_pages(warehouse, [pages], SETTINGS)

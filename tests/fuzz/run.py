@@ -15,9 +15,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -29,12 +29,10 @@ from quern.jobs.pages.formats.rows import FileReject
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import CleanSettings, IngestSettings
 from quern.schemas.tables import PAGES
+from tests.beside import CORPUS, SHARED
 from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
-from tests.jobs.pages.archived import read_pages
+from tests.jobs.pages.archived import http, read_pages, warc
 
-ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "tests" / "corpus" / "pages"
-SHARED = ROOT.parent / "shared" / "datasets"
 SECONDS_PER_PAGE = 2.0
 MEMORY_PER_PAGE = 1024  # MiB
 SECONDS_PER_ARCHIVE = 10.0
@@ -50,7 +48,7 @@ class FoundError(AssertionError):
 @cache
 def page_seeds() -> tuple[bytes, ...]:
     """Pages to vary."""
-    found = [p.read_bytes() for p in sorted(CORPUS.rglob("*.html"))]
+    found = [p.read_bytes() for p in sorted((CORPUS / "pages").rglob("*.html"))]
     real = sorted((SHARED / "article_extraction_benchmark" / "html").glob("*.html.gz"))
     found += [gzip.decompress(p.read_bytes()) for p in real]
     return tuple(body for body in found if body and len(body) < 1 << 20)
@@ -71,17 +69,9 @@ def archive_seeds() -> tuple[bytes, ...]:
 
 def warc_of(pages: Sequence[bytes]) -> bytes:
     """A WARC file with a response record per page."""
-    out = bytearray()
-    for n, body in enumerate(pages):
-        http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-        head = (
-            b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%036d>\r\n"
-            b"WARC-Date: 2024-05-01T00:00:00Z\r\n"
-            b"WARC-Target-URI: https://site.example/%d\r\nContent-Type: application/http; msgtype=response\r\n"
-            b"Content-Length: %d\r\n\r\n" % (n, n, len(http))
-        )
-        out += head + http + b"\r\n\r\n"
-    return bytes(out)
+    day, known = "2024-05-01T00:00:00Z", enumerate(pages)
+    responses = ((f"https://site.example/{n}", http(body, f"Content-Length: {len(body)}"), day) for n, body in known)
+    return b"".join(warc(*responses))
 
 
 def try_page(number: int) -> str:
@@ -131,26 +121,14 @@ def _try(kind: str, number: int) -> str:
         return f"FAILED {kind} {number} raised {type(error).__name__}: {error}"
 
 
-def _try_many(task: tuple[str, int, int]) -> Counter[str]:
-    logging.disable(logging.CRITICAL)
-    kind, start, stop = task
-    return Counter(_try(kind, number) for number in range(start, stop))
-
-
-def tasks(inputs: int, first: int) -> Iterator[tuple[str, int, int]]:
-    """(kind, first number, last number + 1) of pieces of work; half of `inputs` of each kind."""
-    for start in range(first, first + inputs // 2, _TASK):
-        stop = min(start + _TASK, first + inputs // 2)
-        yield "page", start, stop
-        yield "archive", start, stop
-
-
 def fuzz(inputs: int, first: int = 0, processes: int = 2) -> Counter[str]:
-    """Outcomes of `inputs` variants, counted; those that begin with FAILED broke a law."""
+    """Outcomes of `inputs` variants, half of them pages, counted; those that begin with FAILED broke a law."""
     outcomes: Counter[str] = Counter()
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for found in pool.map(_try_many, tasks(inputs, first)):
-            outcomes += found
+    quiet = partial(logging.disable, logging.CRITICAL)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=quiet) as pool:
+        kinds, numbers = ("page", "archive") * (inputs // 2), (first + n // 2 for n in range(inputs // 2 * 2))
+        for outcome in pool.map(_try, kinds, numbers, chunksize=_TASK):
+            outcomes[outcome] += 1
             sys.stderr.write(f"\r{outcomes.total()} of {inputs}")
     sys.stderr.write("\n")
     return outcomes

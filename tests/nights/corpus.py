@@ -135,25 +135,19 @@ class Corpus:
 
     def move(self) -> str:
         """A page's file, and so its address, gets another name, on the same site or another."""
-        page = self._any()
-        del self.pages[page.path]
-        moved = replace(page, path=self._drawn().path)
-        self.pages[moved.path] = moved
-        return f"move {page.path} to {moved.path}"
+        said = self.duplicate()
+        del self.pages[said.split()[1]]
+        return f"move, {said}"
 
-    def duplicate(self) -> str:
+    def duplicate(self, first: str = "") -> str:
+        """A page is copied to another address, `first` before its text."""
         page = self._any()
-        copied = replace(page, path=self._drawn().path)
-        self.pages[copied.path] = copied
-        return f"duplicate {page.path} as {copied.path}"
+        path, sentences = self._drawn().path, (f"{first}{page.sentences[0]}", *page.sentences[1:])
+        self.pages[path] = replace(page, path=path, sentences=sentences)
+        return f"duplicate {page.path} as {path}"
 
     def duplicate_nearly(self) -> str:
-        """A page is copied to another address, with one word of it another."""
-        page = self._any()
-        first, *others = page.sentences
-        copied = replace(page, path=self._drawn().path, sentences=(f"Yesterday {first}", *others))
-        self.pages[copied.path] = copied
-        return f"duplicate nearly {page.path} as {copied.path}"
+        return self.duplicate("Yesterday ")
 
     def tell_apart(self) -> str:
         """A page that has copies, if there is one, gets a text of its own."""

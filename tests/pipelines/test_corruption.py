@@ -27,7 +27,7 @@ _TRIED = ("lance data", "memo part", "pages, parts", "stages")
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small warehouse without damage; tests must not write to it."""
-    return small_warehouse(tmp_path_factory.mktemp("corruption"), count=5)
+    return small_warehouse(tmp_path_factory.mktemp("corruption"))
 
 
 def test_verify_names_what_is_damaged_and_nothing_else(whole: Path, tmp_path: Path, quern_here: Quern) -> None:

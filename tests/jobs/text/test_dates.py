@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quern.jobs.reasoning.questions.rewrite import spans
 from quern.jobs.text.dates import dates, order_of
 from quern.jobs.text.quantities import quantities
-from tests.benchmarks.date_expressions import evaluate_dates
+from tests.benchmarks.date_expressions import benchmark_dates
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,7 @@ def test_a_hundred_thousand_characters_take_seconds_not_minutes(run: str) -> Non
 
 def test_figures_on_the_shared_cases_are_as_good_as_their_floors(shared: Path) -> None:
     floors = json.loads((Path(__file__).parents[2] / "floors.json").read_text("utf-8"))["date_expressions"]
-    found: dict[str, float] = {}
-    for language in ("english", "chinese"):
-        found |= evaluate_dates(shared / "date_expressions" / f"{language}.jsonl", language)
+    found = benchmark_dates(shared)
     assert {name: found[name] for name, floor in floors["at least"].items() if found[name] < floor} == {}
     assert {name: found[name] for name, most in floors["at most"].items() if found[name] > most} == {}
 

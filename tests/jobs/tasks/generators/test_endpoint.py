@@ -197,16 +197,33 @@ def test_what_never_becomes_valid_is_rejected_with_its_reason_and_has_another_ch
     assert len(endpoint.asked) == 2 + 3 + 1
 
 
-def test_pairs_that_stay_ungrounded_are_rejects_beside_the_good_ones_and_final(
-    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+HALF = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+
+
+@pytest.mark.parametrize(
+    ("later", "retries", "pairs", "asked", "reasons"),
+    [
+        pytest.param(HALF, 1, 20, 2, ["ungrounded"], id="a pair that stays ungrounded is a reject, and final"),
+        pytest.param('{"pairs": []}', 3, 20, 2, ["ungrounded"], id="a correction that brings nothing ends the row"),
+        pytest.param(HALF, 1, 1, 1, [], id="a row that has all its pairs is not asked again"),
+    ],
+)
+def test_a_good_pair_is_kept_beside_an_ungrounded_one(
+    run: Run,
+    staged: Staged,
+    serve: Serve,
+    tmp_path: Path,
+    later: str,
+    retries: int,
+    pairs: int,
+    asked: int,
+    reasons: list[str],
 ) -> None:
-    said = Said(pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country")))
-    endpoint = serve(lambda *_: said)
-    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(retries=1))) == 1
-    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c00", "ungrounded")]
-    again = next_night(run, tmp_path)
-    assert len(written(again, staged(CHUNKS, chunks(1)), endpoint.generator(retries=1))) == 1
-    assert len(endpoint.asked) == 2
+    endpoint, doc2query = serve(lambda n, _: Said(HALF if n == 0 else later)), Doc2QuerySettings(pairs=pairs)
+    for night in (run, next_night(run, tmp_path)):
+        assert len(written(night, staged(CHUNKS, chunks(1)), endpoint.generator(retries=retries), doc2query)) == 1
+        assert len(endpoint.asked) == asked
+    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c00", reason) for reason in reasons]
 
 
 def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
@@ -280,8 +297,7 @@ def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
 def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
     run: Run, staged: Staged, serve: Serve, tmp_path: Path
 ) -> None:
-    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
-    endpoint = serve(lambda n, _: Said(half) if n < 4 else Said("down", status=503))
+    endpoint = serve(lambda n, _: Said(HALF) if n < 4 else Said("down", status=503))
     endpoint.probe = Said("down", status=503)
     with pytest.raises(GeneratorError):
         written(run, staged(CHUNKS, chunks(9)), endpoint.generator(concurrency=2, tries=1))
@@ -289,23 +305,6 @@ def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
     rows = written(again, staged(CHUNKS, chunks(9)), serve(well).generator())
     assert len({r["chunk_id"] for r in rows}) == 9
     assert again.reports[-1].reused >= 2
-
-
-def test_a_correction_that_brings_nothing_ends_the_row_with_the_first_problem(
-    run: Run, staged: Staged, serve: Serve
-) -> None:
-    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
-    endpoint = serve(lambda n, _: Said(half if n == 0 else '{"pairs": []}'))
-    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(retries=3))) == 1
-    assert [reason for _, reason, _ in rejected(run)] == ["ungrounded"]
-    assert len(endpoint.asked) == 2
-
-
-def test_a_row_that_has_all_its_pairs_is_not_asked_again(run: Run, staged: Staged, serve: Serve) -> None:
-    said = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
-    endpoint = serve(lambda *_: Said(said))
-    assert len(written(run, staged(CHUNKS, chunks(1)), endpoint.generator(), Doc2QuerySettings(pairs=1))) == 1
-    assert (len(endpoint.asked), rejected(run)) == (1, [])
 
 
 def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
