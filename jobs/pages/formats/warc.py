@@ -28,7 +28,6 @@ _KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
 _SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
 _UNKNOWN: Final = "unknown"
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
-_CHUNK: Final = 1 << 16
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
 
 
