@@ -45,7 +45,18 @@ def guard(parent: int, grace: float, command: list[str]) -> int:
         if time.monotonic() > killed_at:
             _send(child, signal.SIGKILL)
         status = _reaped().get(child)
-    _end_orphans()
+    # What the command left behind is asked to end, then killed.
+    until = time.monotonic() + _LEFT_SECONDS
+    asked: set[int] = set()
+    while left := _children():
+        for process in left:
+            if time.monotonic() > until:
+                _send(process, signal.SIGKILL)
+            elif process not in asked:
+                asked.add(process)
+                _send(process, signal.SIGTERM)
+        signal.sigtimedwait({signal.SIGCHLD}, 0.1)
+        _reaped()
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
@@ -89,21 +100,6 @@ def _reaped() -> dict[int, int]:
                 break
             ended[process] = status
     return ended
-
-
-def _end_orphans() -> None:
-    """End what the command left behind: asked first, then killed, until nothing is left."""
-    until = time.monotonic() + _LEFT_SECONDS
-    asked: set[int] = set()
-    while left := _children():
-        for process in left:
-            if time.monotonic() > until:
-                _send(process, signal.SIGKILL)
-            elif process not in asked:
-                asked.add(process)
-                _send(process, signal.SIGTERM)
-        signal.sigtimedwait({signal.SIGCHLD}, 0.1)
-        _reaped()
 
 
 def _children() -> list[int]:

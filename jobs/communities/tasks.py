@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.answering.draft import MOST_SOURCES, Statement, statement
 from quern.jobs.reasoning.answering.grounds import missing
 from quern.jobs.tasks.prompts import quoted
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.names import chinese_names, names
 from quern.schemas.words.terms import search_terms
 
@@ -83,10 +83,8 @@ class Point(Statement):
     )
 
 
-class Notes(BaseModel):
+class Notes(OutputModel):
     """Statements, each with what it rests on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # A small model writes a list without an end until its reply is cut off.
     sentences: list[Point] = Field(

@@ -107,7 +107,7 @@ class Normalise(Job):
         if not self.settings.noise:
             return text.strip("\n")
         lines: list[str] = []
-        for line, plain in zip(text.split("\n"), plain_characters(text, noise=True).split("\n"), strict=True):
+        for line, plain in zip(text.split("\n"), plain_characters(text).split("\n"), strict=True):
             kept = without_noise(plain, self.settings.noise_phrases) if line.strip() else plain
             # A line goes without what asks for a click, or whole where nothing else is in it.
             if kept.strip() or not line.strip():
@@ -131,7 +131,7 @@ class Normalise(Job):
 
     def _treated(self, text: str, language: str | None, found: list[Span]) -> str:
         """A text with personal data treated as the settings say; what is found of it is added to `found`."""
-        plain = plain_characters(text, noise=True)
+        plain = plain_characters(text)
         spans = find(plain, language, self.settings.personal_data_types)
         found += spans
         if self.settings.personal_data == "keep" or not spans:

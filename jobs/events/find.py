@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any, ClassVar, Final, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.core.contract import Outcome, Reject, outcome
 from quern.jobs.events.dating import LEAD, Dating, known_days
@@ -22,7 +22,7 @@ from quern.jobs.events.timex import Period, period
 from quern.jobs.queries.rules.units import word_count
 from quern.jobs.tasks.prompts import quoted
 from quern.jobs.tasks.table import TaskJob
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.plain_text import publication
 from quern.schemas.contract.table import Table
 from quern.schemas.digests import text_digest
@@ -33,10 +33,8 @@ from quern.schemas.words import sentences
 _LONGEST_TITLE: Final = 300
 
 
-class ChunkEvent(BaseModel):
+class ChunkEvent(OutputModel):
     """An event that one sentence of a chunk tells."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sentence: int = Field(description="Number of the sentence that tells it.")
     date: str = Field(
@@ -52,10 +50,8 @@ class ChunkEvent(BaseModel):
     expected: bool = Field(False, description="Whether it is planned for later than the report.")
 
 
-class ChunkEvents(BaseModel):
+class ChunkEvents(OutputModel):
     """The events of one chunk, in reading order."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     events: list[ChunkEvent] = Field(description="The events; none where nothing happens.")
 

@@ -130,22 +130,16 @@ def typical_reject(parts: Sequence[Part], *, warning: bool = False) -> str:
         parts: What was read.
         warning: Of what was kept instead, without a value.
     """
-    reason = most_frequent(reasons_of(parts), warning=warning)
-    if reason is None:
+    reasons = reasons_of(parts)
+    wanted = {r: n for r, n in reasons.items() if (r in PAGES.warnings if warning else r not in PAGES.no_loss)}
+    if not wanted:
         return ""
+    # A column that is not there comes first: it is lost of every row.
+    reason = max(wanted, key=lambda reason: (reason == "missing_column", wanted[reason]))
     batches = (batch for part in parts for batch in part.batches("rejects", ["key", "reason", "detail"]))
     found = (batch.filter(pc.equal(batch.column("reason"), reason)) for batch in batches)
     row = next(batch.to_pylist()[0] for batch in found if batch.num_rows)
     return f"{row['key']}: {row['reason']} ({row['detail']})"
-
-
-def most_frequent(reasons: Mapping[str, int], *, warning: bool = False) -> str | None:
-    """The most frequent of the reasons that lose something, or of those that are warnings.
-
-    A column that is not there is told first: it is lost of every row.
-    """
-    wanted = {r: n for r, n in reasons.items() if (r in PAGES.warnings if warning else r not in PAGES.no_loss)}
-    return max(wanted, key=lambda reason: (reason == "missing_column", wanted[reason]), default=None)
 
 
 def count_warnings(rejects: pa.RecordBatch) -> int:

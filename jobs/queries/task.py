@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, written_pairs
 from quern.jobs.queries.rules.units import alike, words_of
 from quern.jobs.tasks.prompts import disarmed, quoted
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.lines import one_line
 
@@ -36,10 +36,8 @@ class ChunkContext:
         return {"text": disarmed(self.text), "title": title, "published_at": self.published_at}
 
 
-class Pair(BaseModel):
+class Pair(OutputModel):
     """A question and its answer, quoted from the chunk."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Models are held to these lengths, the rule, which quotes whole sentences, is not.
     question: str = Field(
@@ -51,10 +49,8 @@ class Pair(BaseModel):
     )
 
 
-class Pairs(BaseModel):
+class Pairs(OutputModel):
     """The pairs of one chunk, in reading order."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: list[Pair] = Field(description="The question-answer pairs.")
 

@@ -11,29 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import features, fitted
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
 _MOST_SENTENCES: Final = 5
 
 
-class Recognised(BaseModel):
+class Recognised(OutputModel):
     """Numbers of the sentences that answer; none where none does."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sentences: list[int] = Field(json_schema_extra={"maxItems": _MOST_SENTENCES})
 
 
-class Verdict(BaseModel):
+class Verdict(OutputModel):
     """Whether the evidence answers, and how probable that verdict is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     answers: bool
     probability: float = Field(ge=0, le=1)

@@ -14,21 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.questions.plan import parts_alone
 from quern.jobs.sources.build import host_of, origin_of
 from quern.jobs.tasks.prompts import disarmed
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _LONGEST: Final = 300
 
 
-class NamedSource(BaseModel):
+class NamedSource(OutputModel):
     """A source as it is proposed: what it is called, and its home page."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     url: str
@@ -39,10 +37,8 @@ class NamedSource(BaseModel):
         return host_of(self.url).removeprefix("www.")
 
 
-class NamedSources(BaseModel):
+class NamedSources(OutputModel):
     """Sources that may answer, the likeliest first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sources: list[NamedSource] = Field(json_schema_extra={"maxItems": 5})
 
@@ -130,19 +126,15 @@ def checked_names(given: NamingInput, output: NamedSources) -> Checked[NamedSour
 NAMING: Final = Task("source_naming", 1, NAMING_PROMPT, NamedSources, naming, checked_names)
 
 
-class Intent(BaseModel):
+class Intent(OutputModel):
     """One thing that a question wants, and the query by which it is looked for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     intent: str = Field(max_length=300)
     query: str = Field(max_length=600)
 
 
-class Intents(BaseModel):
+class Intents(OutputModel):
     """The intents of a question, the most important first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     intents: list[Intent] = Field(json_schema_extra={"maxItems": 5})
 
@@ -194,10 +186,8 @@ def checked_intents(given: IntentInput, output: Intents) -> Checked[Intents]:
 INTENTS: Final = Task("source_intents", 2, INTENTS_PROMPT, Intents, intents, checked_intents)
 
 
-class Agreement(BaseModel):
+class Agreement(OutputModel):
     """Whether a name and an address are of one source."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agrees: bool
 

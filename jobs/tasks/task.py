@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from quern.jobs.tasks.generators.backends import model_identity
 from quern.schemas.digests import settings_digest, text_digest
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 Input = TypeVar("Input")
 Output = TypeVar("Output", bound=BaseModel)
+
+
+class OutputModel(BaseModel):
+    """What a task's output model is made of: it cannot change, and has no field but those of its schema."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

@@ -196,21 +196,21 @@ def _read(text: str, m: re.Match[str]) -> Quantity | None:
         count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}[words[0]]
         return Quantity(m.start(), m.end(), count * _HALVES[singular(words[1])], "share", m[0])
     if m["percent"]:
-        return _han(m["han_percent"], m.start(), m.end(), "per cent", m[0])
+        return _han_percent(m["han_percent"], m.start(), m.end(), m[0])
     if m["han"]:
         number = chinese_value(m["han"])
         return None if number is None else _with_unit(text, m.start(), m.end(), float(number), "")
     return _english(text, m)
 
 
-def _han(numeral: str, start: int, end: int, unit: str, text: str) -> Quantity | None:
+def _han_percent(numeral: str, start: int, end: int, text: str) -> Quantity | None:
     whole, _, part = numeral.partition("点")
     number = float(whole) if re.fullmatch(r"\d+(?:\.\d+)?", whole) else chinese_value(whole)
     if number is None:
         return None
     if part:
         number += float("0." + "".join(str(_PLAIN.find(c)) for c in part if c in _PLAIN))
-    return Quantity(start, end, float(number), unit, text)
+    return Quantity(start, end, float(number), "per cent", text)
 
 
 def _english(text: str, m: re.Match[str]) -> Quantity | None:

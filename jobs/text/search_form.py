@@ -94,14 +94,14 @@ def is_chinese(text: str) -> bool:
     return ideographs > 0 and len(KANA_OR_HANGUL.findall(text)) <= 0.3 * ideographs
 
 
-def plain_characters(text: str, *, noise: bool) -> str:
-    """`text` with ASCII digits and half-width forms, and with `noise` without emoji: what patterns are sought in.
+def plain_characters(text: str) -> str:
+    """`text` with ASCII digits and half-width forms, and without emoji: what patterns are sought in.
 
     A character for a character but for those left out (`places`), unlike the form in which it is searched.
     """
     if text.isascii():
         return text
-    return half_width(with_digits(without_emoji(text) if noise else text))
+    return half_width(with_digits(without_emoji(text)))
 
 
 def places(text: str, plain: str) -> Sequence[int]:

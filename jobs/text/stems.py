@@ -1,4 +1,4 @@
-"""The words that sentences are compared by: which say the same, and what lines share with a question."""
+"""The words that sentences are compared by: what lines share with a question."""
 
 from __future__ import annotations
 
@@ -39,12 +39,6 @@ def content_words(text: str) -> frozenset[str]:
 def word_stems(word: str) -> frozenset[str]:
     """The same of one word; texts have far fewer words than sentences, which it therefore takes no place from."""
     return content_words.__wrapped__(word)
-
-
-def alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sentences, by their words, say the same."""
-    # Jaccard similarity of words from which two sentences say the same.
-    return len(one & other) >= 0.7 * max(1, len(one | other))
 
 
 class WordShares(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 
@@ -13,7 +12,6 @@ def _set(words: str) -> frozenset[str]:
 AUXILIARIES: Final = _set(
     "is are was were am do does did has have had can could will would shall should may might must"
 )
-BE: Final = _set("is are was were am")
 PREPOSITIONS: Final = _set(
     "about above across after against along among around as at before behind below beneath beside besides between "
     "beyond by despite down during except for from in inside into like near of off on onto out outside over past per "
@@ -57,13 +55,6 @@ PASTS: Final = _BOTH | _PAST
 """Simple pasts that do not end in -ed."""
 PARTICIPLES: Final = _BOTH | _PARTICIPLE
 """Past participles that do not end in -ed."""
-
-
-def base(verb: str) -> str:
-    """The plain form of a verb in the third person: `carries` is `carry`."""
-    if verb.endswith("ies"):
-        return verb[:-3] + "y"
-    return verb[:-2] if re.search(r"(?:ss|zz|x|o|[cs]h)es$", verb) else verb.removesuffix("s")
 
 
 def is_past(word: str) -> bool:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.core.contract import Outcome, outcome
 from quern.jobs.events.rule import whole_names
 from quern.jobs.tasks.prompts import quoted
 from quern.jobs.tasks.table import TaskJob
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.names import names
 from quern.jobs.triplets.rule import Part, Passage, Statement, read_statements
 from quern.schemas.contract.table import Table
@@ -31,10 +31,8 @@ from quern.schemas.words.scripts import HAN
 _LONGEST: Final = 200
 
 
-class ChunkTriplet(BaseModel):
+class ChunkTriplet(OutputModel):
     """What one sentence of a chunk states."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sentence: int = Field(description="Number of the sentence that states it.")
     subject: str = Field(description="Of what, as the passage names it.", json_schema_extra={"maxLength": _LONGEST})
@@ -42,10 +40,8 @@ class ChunkTriplet(BaseModel):
     object: str = Field(description="To what, or which value.", json_schema_extra={"maxLength": _LONGEST})
 
 
-class ChunkTriplets(BaseModel):
+class ChunkTriplets(OutputModel):
     """The triplets of one chunk, in reading order."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     triplets: list[ChunkTriplet] = Field(description="The triplets; none where nothing is stated.")
 

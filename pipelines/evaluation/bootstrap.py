@@ -94,11 +94,6 @@ def ratio_figures(shares: Mapping[str, tuple[Numbers, Numbers]]) -> dict[str, Fi
     return {name: _figure(found, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
 
 
-def mean_figures(values: Mapping[str, Numbers]) -> dict[str, Figure]:
-    """Means of values by question, over those that have one: the others are NaN."""
-    return ratio_figures({n: (np.nan_to_num(v), (~np.isnan(v)).astype(np.float64)) for n, v in values.items()})
-
-
 def statistic_figures(
     statistics: Mapping[str, tuple[Callable[[Positions], float], Numbers]], rows: int
 ) -> dict[str, Figure]:

@@ -154,25 +154,13 @@ def document_run(batch: Batch, ranking: Ranking, gold: Gold, depth: int) -> list
     return run
 
 
-def question_metrics(
-    batch: Batch, ranking: Ranking, gold: Gold, metrics: Sequence[str], depth: int
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Each metric's value for each question, shape (questions,), 0 where nothing was found.
-
-    Args:
-        batch: The questions of `gold`.
-        ranking: What a recipe found for them.
-        gold: Their evidence.
-        metrics: Names as `ir_measures` parses them, and `AllEvidence@k`: 1 where R@k is 1, else 0.
-        depth: Documents of each ranking that are looked at.
-    """
-    return run_metrics(document_run(batch, ranking, gold, depth), gold, metrics)
-
-
 def run_metrics(
     run: Sequence[ir_measures.ScoredDoc], gold: Gold, metrics: Sequence[str]
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """The same of what a recipe found, as `document_run` has it."""
+    """Each metric's value for each question of a `document_run`, shape (questions,), 0 where nothing was found.
+
+    Metrics have names that `ir_measures` parses, or `AllEvidence@k`: 1 where R@k is 1, else 0.
+    """
     parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
     measures = [*dict.fromkeys(parsed.values())]
     found = {str(measure): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for measure in measures}

@@ -194,11 +194,7 @@ class _Walk:
     def _estimated(self, step: Step, rows: float, compute: float, changed: float | None = None) -> _Work:
         """So much work, and the tables that it would make by the last build's proportions.
 
-        Args:
-            step: The step.
-            rows: Rows that it is given.
-            compute: Those that it is to compute.
-            changed: Those that no build made before, where they are fewer: what it makes of the others is as it was.
+        Of `rows` it is to compute `compute`; of those no build made `changed` before, where they are fewer.
         """
         record = self._record(step)
         if record is None or not record.rows_in:

@@ -167,11 +167,7 @@ def read_others(path: Path) -> dict[str, JudgeInput]:
 
 
 def _others(fields: Mapping[str, Any]) -> JudgeInput:
-    """A line of another system.
-
-    Raises:
-        KeyError: It has no question or no answer.
-    """
+    """A line of another system; KeyError where it has no question or no answer."""
     question = _named(fields, "question")
     if not isinstance(question, str) or not question.strip():
         raise KeyError("question")

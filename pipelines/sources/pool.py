@@ -33,11 +33,10 @@ class SourcePool:
     rows: Mapping[str, Mapping[str, Any]]  # Rows of the table `sources`, by site.
     sites: Sequence[str]  # The sites, in the order of their numbers.
     of_chunk: Positions  # The number of each chunk's site, -1 where it has none; shape (chunks,).
-    column: str = "site"  # Column of `documents` that holds the site.
 
     def condition(self, site: str) -> str:
         """The condition that chunks of a site meet."""
-        return f"{self.column}={quoted(site)}"
+        return f"site={quoted(site)}"
 
     @cached_property
     def _by_url(self) -> dict[str, str]:
@@ -82,18 +81,18 @@ def read_pool(searcher: Searcher) -> SourcePool:
             f"no document of snapshot {snapshot.manifest.build_id} has a site: pages have one by their address, "
             "documents of a JSONL file by the field site or url"
         )
-    return pool_of(searcher, rows, "site")
+    return pool_of(searcher, rows)
 
 
-def pool_of(searcher: Searcher, rows: Iterable[Mapping[str, Any]], column: str) -> SourcePool:
-    """The pool of these sources, whose documents name them in `column`."""
+def pool_of(searcher: Searcher, rows: Iterable[Mapping[str, Any]]) -> SourcePool:
+    """The pool of these sources."""
     by_site = {str(row["site"]): row for row in rows}
     number = {site: n for n, site in enumerate(by_site)}
     documents = searcher.graph.documents
     of_document = np.full(len(documents.keys), -1, dtype=np.int64)
-    for batch in searcher.snapshot.table("documents").batches(list(dict.fromkeys(["doc_id", column]))):
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "site"]):
         places = positions_in(documents.keys, batch.column("doc_id")).tolist()
-        for site, at in zip(batch.column(column).to_pylist(), places, strict=True):
+        for site, at in zip(batch.column("site").to_pylist(), places, strict=True):
             if at >= 0 and site is not None:
                 of_document[at] = number.get(site, -1)
-    return SourcePool(by_site, list(by_site), of_document[documents.of_chunk], column)
+    return SourcePool(by_site, list(by_site), of_document[documents.of_chunk])

@@ -17,7 +17,7 @@ from quern.jobs.text.stems import content_words
 from quern.pipelines.answers.difference import answers_in
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.validate import batched
-from quern.schemas.answers import Answer, Question
+from quern.schemas.answers import Answer
 from quern.schemas.settings import CrawlSettings
 from quern.schemas.sources import FoundSources
 from quern.schemas.words.lines import shortened
@@ -183,11 +183,6 @@ def as_text(seeds: Sequence[Seed], head: str) -> str:
     for seed in seeds:
         lines += ["", *(reason.line for reason in seed.reasons), seed.url]
     return "\n".join(lines) + "\n"
-
-
-def question_of_answer(answer: Answer) -> Question:
-    """The question of an answer, as it was understood."""
-    return Question(query_id=answer.query_id, question=answer.asked or answer.question, as_of=answer.as_of)
 
 
 def unanswered(path: Path) -> Iterator[Answer]:

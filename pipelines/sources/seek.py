@@ -29,7 +29,7 @@ from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import SourcePool, read_pool
-from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
+from quern.pipelines.sources.seeds import Seed, SeedFinder, joined
 from quern.pipelines.sources.validate import Pair, Validated, reached, validated
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
@@ -242,7 +242,8 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
         batches = lost_pages(Warehouse(searcher.snapshot.warehouse.root))
         finder = SeedFinder(searcher, (key for batch in batches for key in batch.column("key").to_pylist()))
         while some := list(islice(stream, 128)):
-            found = seeks.sources([question_of_answer(answer) for answer in some])
+            asked = [Question(query_id=a.query_id, question=a.asked or a.question, as_of=a.as_of) for a in some]
+            found = seeks.sources(asked)
             seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
     return seeds
 

@@ -47,11 +47,6 @@ def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
             yield group, name, getattr(values, name), meaning
 
 
-def choices(group: str, name: str) -> tuple[str, ...]:
-    """The values that the setting `group.name` can have, where they are names; none for others."""
-    return _choices(type(getattr(Settings(), group)).model_fields[name].annotation)
-
-
 def _choices(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))

@@ -42,7 +42,7 @@ def gold_sources(searcher: Searcher, questions: list[Question]) -> dict[str, flo
     ]
     names = {row["site"]: row["site_name"] for row in rows}
     known = [{"site": s, "name": name, "home_url": f"https://{s}/"} for s, name in sorted(names.items())]
-    pool = pool_of(searcher, known, "site")
+    pool = pool_of(searcher, known)
     site_of = {key: row["site"] for row in rows for key in (row["doc_id"], row["url"]) if key}
     with Reasoner() as reasoner:
         started = time.monotonic()

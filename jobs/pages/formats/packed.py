@@ -165,11 +165,7 @@ class MemberStream(io.RawIOBase):
         raise NotImplementedError
 
     def _inflated(self, most: int) -> tuple[bytes, bool]:
-        """At most `most` bytes of the member, and whether it goes on.
-
-        Raises:
-            DamagedError: The member is damaged or cut.
-        """
+        """At most `most` bytes of the member, and whether it goes on; DamagedError where it is damaged or cut."""
         raise NotImplementedError
 
 

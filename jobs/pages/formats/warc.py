@@ -28,7 +28,6 @@ _KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
 _SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
 _UNKNOWN: Final = "unknown"
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
-_CHUNK: Final = 1 << 16
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
 
 
@@ -189,12 +188,7 @@ def _records(stream: io.RawIOBase | io.BytesIO, bare: bool) -> Iterator[WarcReco
 def _block_of(scanned: Scanned, head: int, declared: int, there: int, ends: bool) -> tuple[bytes, tuple[str, str]]:
     """The content of a record that is not as it should be, and what is wrong with it.
 
-    Args:
-        scanned: The record up to the next one.
-        head: Bytes of its header.
-        declared: Bytes of its content, as it says.
-        there: Bytes after its header.
-        ends: Whether the file ends with it.
+    Its header has `head` bytes and declares `declared`, of which `there` are there; the file may end with it.
     """
     block = scanned.raw[head:]
     if scanned.damage:

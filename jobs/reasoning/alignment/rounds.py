@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.alignment.constituents import Parsed
 from quern.jobs.reasoning.alignment.task import Alignment
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.tasks.prompts import disarmed, quoted
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.schemas.settings import GGatrievalSettings
 
 _LONGEST: Final = 600  # Characters of a query's passage: what the default model reads beside a question.
@@ -70,10 +70,8 @@ class LabelledChunks:
         }
 
 
-class Selection(BaseModel):
+class Selection(OutputModel):
     """The numbers of the chunks that are kept, best first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kept: list[int] = Field(description="Numbers of the passages that are kept, best first.")
 
@@ -128,10 +126,8 @@ def select_task(settings: GGatrievalSettings) -> Task[LabelledChunks, Selection]
     )
 
 
-class Verification(BaseModel):
+class Verification(OutputModel):
     """Whether chunks answer a question, and the numbers of the constituents that none of them matches."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     answers: bool = Field(description="Whether the passages, together, answer the question.")
     missing: list[int] = Field(default=[], description="Numbers of the parts that no passage says anything of.")
@@ -194,10 +190,8 @@ class CompensateInput:
         }
 
 
-class Compensation(BaseModel):
+class Compensation(OutputModel):
     """A further query: a question, and a passage that is looked for with it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     question: str = Field(description="The question, what is missing said in other words.", max_length=_LONGEST)
     passage: str = Field(description="A passage that would answer it.", max_length=4 * _LONGEST)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from quern.jobs.reasoning.alignment.constituents import MOST_CONSTITUENTS, Parsed
 from quern.jobs.reasoning.answering.inputs import Evidence, spans
 from quern.jobs.tasks.prompts import disarmed, quoted
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.stems import content_words, word_stems
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
@@ -32,13 +32,11 @@ _WORD: Final = lazy_pattern(rf"[{CJK}](?=[{CJK}])|[{CJK}]|[^\W_{CJK}](?:[\w\u030
 _PAIR: Final = lazy_pattern(f"[{CJK}]{{2}}")
 
 
-class Match(BaseModel):
+class Match(OutputModel):
     """A segment that matches a constituent.
 
     A model names constituent and sentence; the characters of the segment are found in that sentence.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Place of the constituent in the question, from 0.
     constituent: int = Field(ge=0, description="Number of the constituent.")
@@ -51,10 +49,8 @@ class Match(BaseModel):
     how: SkipJsonSchema[How] = "model"
 
 
-class Alignment(BaseModel):
+class Alignment(OutputModel):
     """What of a question one window of a chunk matches (GGatrieval, FGA)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # In the order of the constituents, at most one each.
     matches: list[Match] = Field(json_schema_extra={"maxItems": MOST_CONSTITUENTS})

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 
 
-class Cited(BaseModel):
+class Cited(OutputModel):
     """Numbers of the sources that a sentence rests on, the most telling first; none where no source bears it out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sources: list[int] = Field(
         description="Numbers of the sources, the most telling first.", json_schema_extra={"maxItems": MOST_CITED}

@@ -8,21 +8,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.entailment.features import Features, contradicted, features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput
 from quern.jobs.reasoning.logistic import LogisticModel
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.stems import content_words
 
 VERDICT: Final = 0.5  # Probability from which a statement is said to be entailed.
 
 
-class Entailment(BaseModel):
+class Entailment(OutputModel):
     """Whether a statement is entailed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Probability that it is. Nothing is entailed by no text at all, nor a statement without words: 0. A text that is
     # named but not at hand (an address alone) says nothing either way: the score is that of the usual claim which

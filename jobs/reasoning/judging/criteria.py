@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from quern.jobs.reasoning.judging.inputs import JudgeInput
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentences
 
@@ -113,10 +113,8 @@ Return JSON: {"issues": ["..."], "calculation": "10 - 1", "score": 9}
 """
 
 
-class Scored(BaseModel):
+class Scored(OutputModel):
     """What a criterion gives an answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Its faults, of insightfulness its ideas.
     issues: list[Annotated[str, Field(max_length=1000)]] = Field(max_length=_ISSUES)

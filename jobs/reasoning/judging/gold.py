@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.judging.overlap import GOLD_WORDS, gold_words, likeness, polarity
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.jobs.text.stems import content_words
 
 _RIGHT: Final = """\
@@ -45,10 +45,8 @@ Return JSON: {"reason": "...", "right": 0}
 """
 
 
-class Verdict(BaseModel):
+class Verdict(OutputModel):
     """Whether an answer is right."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
     # 1 or 0; None where that cannot be known.
@@ -104,10 +102,8 @@ Return JSON: {"reason": "...", "preference": 0}
 """
 
 
-class Preference(BaseModel):
+class Preference(OutputModel):
     """Which of two answers is the better."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str = Field(max_length=1000)
     # From -2, the first by far, to 2, the second by far; None where that cannot be known.

@@ -10,28 +10,24 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan, parts
 from quern.jobs.tasks.prompts import QuestionInput
 from quern.jobs.tasks.runner import Reasoner
-from quern.jobs.tasks.task import Checked, Problem, Task
+from quern.jobs.tasks.task import Checked, OutputModel, Problem, Task
 from quern.schemas.words.terms import search_terms
 
 
-class Relation(BaseModel):
+class Relation(OutputModel):
     """A sub-question that needs the answer of another, both by their number, counted from 1."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     parent: int
     child: int
 
 
-class Decomposition(BaseModel):
+class Decomposition(OutputModel):
     """A question taken apart: the output of the task, and what a model writes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     is_complex: bool = Field(description="Whether the question needs several answers.")
     sub_queries: list[str] = Field(

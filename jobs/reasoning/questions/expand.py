@@ -10,29 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quern.jobs.tasks.prompts import disarmed
 from quern.jobs.tasks.runner import Reasoner
-from quern.jobs.tasks.task import Task
+from quern.jobs.tasks.task import OutputModel, Task
 
 Way = Literal["content_mastery", "key_elements", "context", "extended_thinking"]
 MOST_EXPANSIONS: Final = 4
 
 
-class Expansion(BaseModel):
+class Expansion(OutputModel):
     """A further query and the way that led to it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     way: Way
     query: str = Field(max_length=300)
 
 
-class Expansions(BaseModel):
+class Expansions(OutputModel):
     """Further queries around a question; none where it says all that is needed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     expansions: list[Expansion] = Field(json_schema_extra={"maxItems": MOST_EXPANSIONS})
 

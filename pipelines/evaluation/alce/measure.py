@@ -22,7 +22,7 @@ from quern.jobs.tasks.runner import Reasoner
 from quern.jobs.vectors.embedder import Embedder
 from quern.pipelines.evaluation.alce.citations import Entails, citation_counts, entails_by, listed, without_marks
 from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
-from quern.pipelines.evaluation.bootstrap import Figure, flat, mean_figures, statistic_figures
+from quern.pipelines.evaluation.bootstrap import Figure, flat, ratio_figures, statistic_figures
 from quern.schemas.settings import Settings
 
 
@@ -121,7 +121,8 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
     """The figures that these answers have, macro over questions, with 95 % bootstrap intervals."""
     columns = {f.name: np.array([getattr(row, f.name) for row in rows], dtype=np.float64) for f in fields(Worth)}
     columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-    known = mean_figures(columns)
+    # Each mean is over the questions that have a value.
+    known = ratio_figures({n: (np.nan_to_num(c), (~np.isnan(c)).astype(np.float64)) for n, c in columns.items()})
     if (recall := columns.get("alce_citation_recall")) is not None:
         # Harmonic mean of the two means, as ALCE's figures are compared.
         precision = columns["alce_citation_precision"]

@@ -29,7 +29,7 @@ from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.answers import PER_QUESTION, is_measured, judged, question_values
 from quern.pipelines.evaluation.bootstrap import Numbers
 from quern.pipelines.evaluation.recipes import entailment_of
-from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
+from quern.pipelines.evaluation.retrieval import Gold, document_run, gold_of, run_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point
 from quern.pipelines.evaluation.sweep.spec import ACCURACY, Dataset, Sweep
 from quern.pipelines.query import answer_questions
@@ -110,7 +110,7 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
         ranking = selected(batch, recipe.rank(batch))
         seconds = time.monotonic() - started
     of_retrieval = [m for m in sweep.metrics if m not in (*PER_QUESTION, ACCURACY)]
-    values = question_metrics(batch, ranking, shared.gold, of_retrieval, _DEPTH)
+    values = run_metrics(document_run(batch, ranking, shared.gold, _DEPTH), shared.gold, of_retrieval)
     if of_answers := [m for m in sweep.metrics if m not in of_retrieval]:
         known = {q.query_id for q in asked}
         others = [q for q in shared.questions if q.query_id not in known and is_measured(q)]

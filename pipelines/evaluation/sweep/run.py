@@ -201,9 +201,6 @@ def _run(tasks: Sequence[Task], results: Results, jobs: int, threads: int) -> No
 
     A process that is killed, as the kernel does for memory, breaks the pool. What is left is then tried again one by
     one, until a task breaks that pool too: it is the one that failed.
-
-    Raises:
-        OSError: A disk is full or fails.
     """
     left, width = list(tasks), jobs
     # No fork: a process with threads, as those of Arrow, may hang in its child.
