@@ -19,7 +19,6 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.duplicates.signatures import jaccard, shingles
-from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
@@ -97,15 +96,6 @@ def nights(tmp_path: Path) -> Nights:
     return Nights(tmp_path)
 
 
-def test_equal_texts_are_one_document_whatever_their_titles(nights: Nights) -> None:
-    rows = [document("b", "One short text.", title="x"), document("a", "One short text."), document("c", "Another.")]
-    made = nights.night(rows)
-    assert keepers(made) == {"b": "a", "a": None, "c": None}
-    assert nights.rejects == {"b": ("exact_duplicate", "the same text as a")}
-    assert [i for b in originals(made).batches(["doc_id"]) for i in b.column(0).to_pylist()] == ["a", "c"]
-    assert originals(made).rows == 2
-
-
 def test_near_duplicates_are_linked_at_the_threshold_and_name_their_similarity(nights: Nights) -> None:
     text = words(1)
     near, far = edited(text, 2, 1), edited(text, 6, 2)
@@ -136,23 +126,13 @@ DELIVERED = (
     "Alice: I am Alice from Hailey's bakery. Your bread has been delivered, please come and pick it up as soon as you "
     "can. Have a good day, and tell your neighbour that the cake is late"
 )
-CHATS = [
-    ("Time: 20260408_08:38\n" + DELIVERED, "Time: 20260412_08:11\n" + DELIVERED),
-    (
-        "李华：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-        "王明：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-    ),
-]
 
 
-@pytest.mark.parametrize(("one", "other"), CHATS)
-def test_a_date_or_a_speaker_that_differs_is_a_difference_at_any_length(nights: Nights, one: str, other: str) -> None:
+def test_a_value_that_differs_is_a_difference(nights: Nights) -> None:
     always = DeduplicateSettings(similarity=0.4, bands=64, rows=2)
+    one, other = f"Time: 20260408_08:38\n{DELIVERED}", f"Time: 20260412_08:11\n{DELIVERED}"
     made = nights.night([document("a", one), document("b", other), document("c", one + "!")], always)
     assert keepers(made) == {"a": "c", "b": None, "c": None}
-    rest = " ".join(words(7, 2000))
-    long = [document("a", f"{one}\n{rest}"), document("b", f"{other}\n{rest}"), document("c", f"{one}\n{rest}!")]
-    assert keepers(nights.night(long, always)) == {"a": "c", "b": None, "c": None}
 
 
 def test_short_texts_published_on_different_days_are_no_near_duplicates(nights: Nights) -> None:

@@ -162,16 +162,6 @@ def test_a_named_pipe_does_not_hang_the_build(tmp_path: Path) -> None:
     assert reasons(rejects) == {"pipe.html": "unreadable"}
 
 
-def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None:
-    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.html"))
-    try:
-        path.write_bytes(HTML)
-    except OSError:
-        pytest.skip("this file system holds only UTF-8 names")
-    rows, _ = read(tmp_path)
-    assert (rows[0]["url"], rows[0]["source_file"]) == ("file:///caf%E9.html", "caf\\xe9.html")
-
-
 @pytest.mark.parametrize(
     ("source", "name", "covered"),
     [

@@ -131,31 +131,6 @@ def test_where_nothing_says_which_version_is_later_the_reject_says_so_and_names_
     assert len(kept) == 1
 
 
-def test_documents_that_both_state_when_they_were_modified_stay_by_that(tmp_path: Path) -> None:
-    def note(name: str, doc_id: str, modified: str = "", changed: int = 100) -> None:
-        stated = f"modified_at: {modified}\n" if modified else ""
-        path = put(tmp_path / "in" / f"{name}.md", f"---\ndoc_id: {doc_id}\n{stated}---\nText of {name}.\n".encode())
-        os.utime(path, (changed, changed))
-
-    note("a", "tide", changed=200)
-    note("b", "tide", "2024-05-03")
-    note("c", "weir", "2024-05-02", changed=200)
-    note("d", "weir", "2024-05-03")
-    path = put(tmp_path / "in" / "e.jsonl", b'{"doc_id": "weir", "text": "t"}\n{"doc_id": "lock", "text": "t"}\n')
-    os.utime(path, (50, 50))
-    put(tmp_path / "in" / "f.md", b"A text whose id is that of its path, beside a doc_id in it.")
-    kept, rejects = versions(tmp_path, "in")
-    assert kept == {"a.md", "d.md", "e.jsonl", "f.md"}
-    assert rejects == {
-        of: ("duplicate_doc_id", f"{url}: {of} and {kept} have the same doc_id; the version in {kept} is kept")
-        for of, kept, url in (
-            ("b.md", "a.md", "file:///b.md"),
-            ("c.md", "d.md", "file:///c.md"),
-            ("e.jsonl:1", "d.md", "doc:weir"),
-        )
-    }
-
-
 def test_a_page_that_was_gone_later_leaves_unless_it_was_seen_again(tmp_path: Path) -> None:
     def seen(name: str, day: int, status: int = 200, kind: str = "response") -> bytes:
         url, when = f"http://x.example/{name}", f"2024-05-{day:02d}T00:00:00Z"

@@ -6,12 +6,11 @@ import random
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.documents.duplicates.clusters import bucket_pairs
-from quern.jobs.documents.duplicates.signatures import Signatures, band_hashes, jaccard, shingles
+from quern.jobs.documents.duplicates.signatures import Signatures, jaccard, shingles
 from quern.schemas.settings import DeduplicateSettings
 
 
@@ -38,18 +37,6 @@ def test_signatures_stay_the_same_for_ever() -> None:
     (row,) = signatures(text, bands=2, rows=3)
     assert shingles(text, 5)[:2].tolist() == [1429983161896388888, 1826230113438073774]
     assert (row["shingles"], row["bands"]) == (26, [-4895642532407057535, 7654058707666930017])
-
-
-@pytest.mark.parametrize("similarity", [0.5, 0.7, 0.85])
-def test_pairs_share_a_band_as_often_as_the_formula_says(similarity: float) -> None:
-    rng = np.random.default_rng(7)
-    common, trials, found = round(2 * 300 * similarity / (1 + similarity)), 400, 0
-    for _ in range(trials):
-        pool = rng.integers(0, 2**63, 600 - common).astype(np.uint64)
-        one, other = (band_hashes(hashes, 20, 8) for hashes in (pool[:300], pool[300 - common :]))
-        found += bool((one == other).any())
-    exact = 1 - (1 - (common / (600 - common)) ** 8) ** 20
-    assert found / trials == pytest.approx(exact, abs=4 * (exact * (1 - exact) / trials) ** 0.5 + 0.005)
 
 
 @given(

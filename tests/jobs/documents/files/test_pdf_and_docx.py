@@ -141,19 +141,6 @@ def test_a_paragraph_and_a_parted_word_go_on_over_the_page_and_running_lines_are
     assert found["page_starts"] == [0, len(first), found["text"].index("The harbour")]
 
 
-def test_columns_at_different_heights_are_read_one_after_the_other() -> None:
-    left = [f"The left column tells of the quay and its boats {n}" for n in range(8)]
-    right = [f"The right column has the tides and the winds {n}" for n in range(8)]
-
-    def draw(canvas: Canvas) -> None:
-        canvas.setFont("Helvetica", 9)
-        for n, (a, b) in enumerate(zip(left, right, strict=True)):
-            canvas.drawString(50, 700 - 12 * n, a)
-            canvas.drawString(300, 694 - 12 * n, b)
-
-    assert text_of(pdf(draw)).split() == " ".join([*left, *right]).split()
-
-
 def test_a_page_that_is_set_sideways_is_read() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.rotate(90)

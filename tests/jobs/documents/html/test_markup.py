@@ -170,8 +170,3 @@ def test_joiners_stay_where_a_script_spells_with_them(word: str) -> None:
     assert word in text_of(f"<html><body><p>{word} {word}</p></body></html>")
     (line,) = lines(f"<p>{word} stands here in a line of its own, and it is spelt as it should be.</p>")
     assert line.startswith(f"{word} stands")
-
-
-def test_joiners_in_latin_words_go() -> None:
-    (line,) = lines("<p>The ro\u200cpe-ma\u200dker comes on Friday to look at the wheel again.</p>")
-    assert line.startswith("The rope-maker comes")

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.documents.html.dates import written_date
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.metadata import SOURCES, read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
@@ -110,12 +109,6 @@ def test_an_author_may_be_a_reference_into_the_graph() -> None:
     assert found["author"] == "Imke Sandoval"
 
 
-def test_the_site_is_an_author_only_where_no_person_is_named() -> None:
-    site = linked(author={"name": "The Tideline"}, publisher={"name": "The Tideline"})
-    assert read(site)["author"] == "The Tideline"
-    assert read(site, "<a rel=author href=/i>Imke Sandoval</a>")["author"] == "Imke Sandoval"
-
-
 @pytest.mark.parametrize(
     "script",
     ["", "{", "[" * 100_000, '{"headline": ', "null", "3", '{"headline": 3, "author": [[]], "datePublished": {}}'],
@@ -192,21 +185,6 @@ def test_a_time_that_an_attribute_states_is_read_and_does_not_lead_the_text(date
 def test_a_date_that_the_text_tells_of_is_not_the_pages(body: str, day: datetime | None) -> None:
     page = f"<html><body>{body}</body></html>".encode()
     assert read_metadata(parse_page(page, None), URL)["published_at"] == day
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("Published: 5 March 2024 | Reference: PA/230/57", DAY),
-        ("2024年3月5日 记者 王", DAY),
-        ("on Tuesday, March 5th, 2024 at 11:08", DAY),
-        ("March 2024", None),
-        ("2024 10:30", None),
-        ("2024", None),
-    ],
-)
-def test_a_line_names_a_day_or_none_never_todays(text: str, day: datetime | None) -> None:
-    assert written_date(text) == day
 
 
 @given(st.text(alphabet="0123456789 -/.:TZ+年月日,MarchAp", max_size=40))

@@ -21,23 +21,6 @@ def text_of(body: str, head: str = "") -> str:
     return str(extract_page(page.encode(), "https://seite.example/", None)["text"])
 
 
-def test_a_short_page_is_not_read_again_for_its_menu() -> None:
-    text = text_of(f'<div>{MENU}</div><div id="t"><p>{TEXT[0]}</p></div>')
-    assert text == TEXT[0]
-
-
-def test_lines_of_an_address_on_a_short_page_are_read() -> None:
-    address = "<div>Rathaus</div><div>Hauptstraße 5</div><div>Telefon 0123 45</div>"
-    text = text_of(f"<div>{MENU}</div><main><h1>Kontakt</h1>{address}<p>{TEXT[0]}</p></main>")
-    assert "Hauptstraße 5" in text
-    assert "Menüpunkt" not in text
-
-
-def test_loose_text_is_read_whatever_the_field_is_called() -> None:
-    body = f'<div class="field field--label-hidden"><strong>{TEXT[0]}</strong><br><br>' + "<br><br>".join(TEXT[1:])
-    assert all(line in text_of(f"{body}</div>") for line in TEXT)
-
-
 @pytest.mark.parametrize(
     ("attribute", "shown"), [("", False), (' role="tabpanel"', True), (' aria-labelledby="x"', True)]
 )

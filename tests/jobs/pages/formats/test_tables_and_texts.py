@@ -142,14 +142,6 @@ def test_a_text_is_joined_of_two_columns_and_an_empty_one_is_its_title(tmp_path:
     )
 
 
-def test_a_column_that_cannot_be_joined_is_told_and_kept(tmp_path: Path) -> None:
-    line = b'{"doc_id": "a", "what": "Tea", "body": {"at": "four"}}'
-    rows, (reject,) = read(put(tmp_path / "d.jsonl", line), map=("text=what+body",))
-    (tea,) = documents(rows)
-    assert (tea["text"], tea["metadata"]) == ("Tea", {"body": '{"at": "four"}'})
-    assert (reject.reason, "what+body is joined without body" in reject.detail) == ("bad_value", True)
-
-
 def test_texts_are_documents_as_they_stand_and_markdown_states_its_title_and_date(tmp_path: Path) -> None:
     put(tmp_path / "plain.txt", "Tea at four.\n\nToast at five.".encode("utf-16"))
     put(
