@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from quern.schemas.tables import DOCUMENTS, REJECTS
 from tests.tables import stage_of
 
 Row = dict[str, Any]
-Deduplicated = Callable[..., dict[str, str | None]]
 SMALL = DeduplicateSettings(bucket=4, neighbours=1, representatives=2)
 
 
@@ -61,22 +59,13 @@ class Nights:
         self.rejects: dict[str, tuple[str, str]] = {}
         self.reports: list[Any] = []
 
-    def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL, engines: Engines | None = None) -> Stage:
+    def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL) -> Stage:
         self.count += 1
         root = self.root / str(self.count)
         documents = stage_of(root / "in.parquet", DOCUMENTS, rows)
         rejects = StageWriter(root / "rejects.parquet", REJECTS)
-        run = Run(
-            f"2024{self.count:05}",
-            self.root / "memo",
-            root / "work",
-            root / "stages",
-            engines or Engines(EngineSettings(engine="local")),
-            rejects,
-            64,
-            16,
-            2,
-        )
+        engines, memo = Engines(EngineSettings(engine="local")), self.root / "memo"
+        run = Run(f"2024{self.count:05}", memo, root / "work", root / "stages", engines, rejects, 64, 16, 2)
         run.work.mkdir(parents=True)
         (made,) = run_whole(Deduplicate(chosen), {"normalised": documents}, run).stages
         rejects.close()
@@ -171,12 +160,10 @@ def corpus(count: int = 60) -> list[Row]:
     return rows
 
 
+DAYS = [datetime(2024, 5, day, tzinfo=UTC) for day in (3, 4, 5)]
 CORPUS = [
     *corpus(),
-    *(
-        document(f"chat-{n}", DELIVERED + "!" * n, published_at=datetime(2024, 5, 3 + n % 3, tzinfo=UTC))
-        for n in range(7)
-    ),
+    *(document(f"chat-{n}", DELIVERED + "!" * n, published_at=DAYS[n % 3]) for n in range(7)),
     # Of 49 to 52 words, on three days: some are short, some are not.
     *(document(f"note-{n}", " ".join([*words(9, 46 + n % 4), f"May {1 + n % 3}, 2026"])) for n in range(9)),
 ]

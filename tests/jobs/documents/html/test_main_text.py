@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pytest
 
 from quern.jobs.documents.clean import Clean
@@ -19,35 +18,29 @@ from tests.jobs.pages.archived import read_pages
 TESTS = Path(__file__).parents[3]
 CORPUS = TESTS / "corpus"
 DEFACED = "harbour-courier.example/2024/12/council-site-defaced.html"
-COLLISION = "harbour-courier.example/2024/03/ferry-collision.html"
 MENU = "harbour-courier.example/sections/index.html"
-Row = dict[str, Any]
 
 
-class Cleaned:
+class Cleaned(NamedTuple):
     """Documents by the file of their page, and reasons of what was left out."""
 
-    def __init__(self, root: Path) -> None:
-        self.documents: dict[str, Row] = {}
-        self.unread: dict[str, str] = {}
-        self.rejects: dict[str, str] = {}
-        for found in read_pages(root, IngestSettings()):
-            if isinstance(found, FileReject):
-                self.unread[found.key] = found.reason
-            else:
-                self._clean(found)
-
-    def _clean(self, pages: pa.RecordBatch) -> None:
-        files = pages.column("source_file").to_pylist()
-        made = Clean().apply(pages.select(list(Clean.reads)))
-        self.rejects |= {files[reject.row]: reject.reason for reject in made.rejects}
-        for parent, row in zip(made.parents.tolist(), made.rows.to_pylist(), strict=True):
-            self.documents[files[parent]] = row
+    documents: dict[str, dict[str, Any]]
+    unread: dict[str, str]
+    rejects: dict[str, str]
 
 
 @pytest.fixture(scope="module")
 def cleaned() -> Cleaned:
-    return Cleaned(CORPUS / "pages")
+    found = Cleaned({}, {}, {})
+    for pages in read_pages(CORPUS / "pages", IngestSettings()):
+        if isinstance(pages, FileReject):
+            found.unread[pages.key] = pages.reason
+            continue
+        files = pages.column("source_file").to_pylist()
+        made = Clean().apply(pages.select(list(Clean.reads)))
+        found.rejects.update((files[reject.row], reject.reason) for reject in made.rejects)
+        found.documents.update(zip((files[n] for n in made.parents), made.rows.to_pylist(), strict=True))
+    return found
 
 
 def planted(kind: str) -> list[str]:
