@@ -2,7 +2,6 @@
 
 import datetime as dt
 import itertools
-import pickle
 
 import pyarrow as pa
 import pytest
@@ -176,16 +175,3 @@ def test_chunks_have_keys_terms_and_their_documents_title_and_time():
     assert {r["title"] for r in rows} == {"A Day"}
     assert rows[0]["published_at"].year == 2026
     assert [(r.row, r.reason) for r in made.rejects] == [(1, "no_tokens")]
-
-
-def test_words_are_cut_from_the_form_that_is_searched_and_the_text_is_quoted():
-    job = Chunk(ChunkSettings())
-    rows = job.apply(documents("第三次测定用了四十二天。", title="第二篇")).rows.to_pylist()
-    assert rows[0]["text"] == "第三次测定用了四十二天。"
-    assert rows[0]["terms"] == search_terms("第2篇", "第3次测定用了42天。")
-
-
-def test_settings_and_tokenizer_make_the_fingerprint():
-    job = Chunk(ChunkSettings())
-    assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
-    assert Chunk(ChunkSettings(tokens=100)).fingerprint() != job.fingerprint()

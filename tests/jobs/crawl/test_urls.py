@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.crawl.urls import BadAddressError, Scope, parse_address, trap, worker_of
+from quern.jobs.crawl.urls import BadAddressError, Scope, parse_address, trap
 from quern.schemas.settings import CrawlSettings
 
 SESSIONS = CrawlSettings().session_parameters
@@ -98,12 +96,6 @@ def test_scopes(scope: str, inside: list[str], outside: list[str]) -> None:
     found = Scope(seeds, CrawlSettings(scope=scope))  # type: ignore[arg-type]
     assert [found.refuses(parse_address(url)) for url in inside] == [None] * len(inside)
     assert [found.refuses(parse_address(url)) for url in outside] == ["out_of_scope"] * len(outside)
-
-
-def test_hosts_are_spread_evenly_and_stay_where_they_are() -> None:
-    spread = Counter(worker_of(f"host-{n}.example", 4) for n in range(4000))
-    assert min(spread.values()) > 800
-    assert worker_of("www.host-1.example", 4) == worker_of("host-1.example", 4)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import View
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.schemas.settings import NormaliseSettings
@@ -22,16 +21,10 @@ def draft(n: int, text: str, site: str | None = "quay.example", page: str = "htt
     return {"doc_id": f"{page}{n}", "page_url": f"{page}{n}", "site": site, "text": text}
 
 
-def repeated(drafts: Stage, settings: NormaliseSettings, run: Run) -> Stage:
-    (stage,) = run_whole(RepeatedLines(settings), {"drafts": drafts}, run).stages
-    return stage
-
-
-def marked(drafts: Stage, settings: NormaliseSettings, run: Run) -> View:
-    return marked_drafts(drafts, repeated(drafts, settings, run), settings)
-
-
-def found(view: View) -> list[list[int]]:
+def marked(drafts: Stage, run: Run, settings: NormaliseSettings = NormaliseSettings()) -> list[list[int]]:  # noqa: B008
+    (repeated,) = run_whole(RepeatedLines(settings), {"drafts": drafts}, run).stages
+    view = marked_drafts(drafts, repeated, settings)
+    assert view.rows == drafts.rows
     return [lines for batch in view.batches([COLUMN], 3) for lines in batch.column(0).to_pylist()]
 
 
@@ -40,9 +33,7 @@ def site_of(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_a_line_of_many_documents_of_a_site_is_marked(staged: Staged, run: Run) -> None:
-    view = marked(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
-    assert found(view) == [[1]] * 6
-    assert view.rows == 6
+    assert marked(staged(DOCUMENTS, site_of(6)), run) == [[1]] * 6
 
 
 @pytest.mark.parametrize(
@@ -60,9 +51,9 @@ def test_a_line_of_many_documents_of_a_site_is_marked(staged: Staged, run: Run) 
     ids=["few", "no site", "jsonl", "many sites", "small share", "long line", "copies", "most of the text"],
 )
 def test_a_line_that_is_no_boilerplate_stays(drafts: list[dict[str, Any]], staged: Staged, run: Run) -> None:
-    assert not any(found(marked(staged(DOCUMENTS, drafts), NormaliseSettings(), run)))
+    assert not any(marked(staged(DOCUMENTS, drafts), run))
 
 
 def test_a_line_counts_once_in_a_document(staged: Staged, run: Run) -> None:
     drafts = [draft(n, f"{BODY.format(n=n)} {BODY.format(n=n + 50)}\n" + f"{FOOT}\n" * 2 * (n == 0)) for n in range(6)]
-    assert not any(found(marked(staged(DOCUMENTS, drafts), NormaliseSettings(repeated_share=0.1), run)))
+    assert not any(marked(staged(DOCUMENTS, drafts), run, NormaliseSettings(repeated_share=0.1)))

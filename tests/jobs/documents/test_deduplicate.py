@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,12 @@ from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.duplicates.signatures import jaccard, shingles
-from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
 from tests.tables import stage_of
 
 Row = dict[str, Any]
-Deduplicated = Callable[..., dict[str, str | None]]
 SMALL = DeduplicateSettings(bucket=4, neighbours=1, representatives=2)
 
 
@@ -62,22 +59,13 @@ class Nights:
         self.rejects: dict[str, tuple[str, str]] = {}
         self.reports: list[Any] = []
 
-    def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL, engines: Engines | None = None) -> Stage:
+    def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL) -> Stage:
         self.count += 1
         root = self.root / str(self.count)
         documents = stage_of(root / "in.parquet", DOCUMENTS, rows)
         rejects = StageWriter(root / "rejects.parquet", REJECTS)
-        run = Run(
-            f"2024{self.count:05}",
-            self.root / "memo",
-            root / "work",
-            root / "stages",
-            engines or Engines(EngineSettings(engine="local")),
-            rejects,
-            64,
-            16,
-            2,
-        )
+        engines, memo = Engines(EngineSettings(engine="local")), self.root / "memo"
+        run = Run(f"2024{self.count:05}", memo, root / "work", root / "stages", engines, rejects, 64, 16, 2)
         run.work.mkdir(parents=True)
         (made,) = run_whole(Deduplicate(chosen), {"normalised": documents}, run).stages
         rejects.close()
@@ -95,15 +83,6 @@ def keepers(stage: Stage) -> dict[str, str | None]:
 @pytest.fixture
 def nights(tmp_path: Path) -> Nights:
     return Nights(tmp_path)
-
-
-def test_equal_texts_are_one_document_whatever_their_titles(nights: Nights) -> None:
-    rows = [document("b", "One short text.", title="x"), document("a", "One short text."), document("c", "Another.")]
-    made = nights.night(rows)
-    assert keepers(made) == {"b": "a", "a": None, "c": None}
-    assert nights.rejects == {"b": ("exact_duplicate", "the same text as a")}
-    assert [i for b in originals(made).batches(["doc_id"]) for i in b.column(0).to_pylist()] == ["a", "c"]
-    assert originals(made).rows == 2
 
 
 def test_near_duplicates_are_linked_at_the_threshold_and_name_their_similarity(nights: Nights) -> None:
@@ -136,23 +115,13 @@ DELIVERED = (
     "Alice: I am Alice from Hailey's bakery. Your bread has been delivered, please come and pick it up as soon as you "
     "can. Have a good day, and tell your neighbour that the cake is late"
 )
-CHATS = [
-    ("Time: 20260408_08:38\n" + DELIVERED, "Time: 20260412_08:11\n" + DELIVERED),
-    (
-        "李华：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-        "王明：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
-    ),
-]
 
 
-@pytest.mark.parametrize(("one", "other"), CHATS)
-def test_a_date_or_a_speaker_that_differs_is_a_difference_at_any_length(nights: Nights, one: str, other: str) -> None:
+def test_a_value_that_differs_is_a_difference(nights: Nights) -> None:
     always = DeduplicateSettings(similarity=0.4, bands=64, rows=2)
+    one, other = f"Time: 20260408_08:38\n{DELIVERED}", f"Time: 20260412_08:11\n{DELIVERED}"
     made = nights.night([document("a", one), document("b", other), document("c", one + "!")], always)
     assert keepers(made) == {"a": "c", "b": None, "c": None}
-    rest = " ".join(words(7, 2000))
-    long = [document("a", f"{one}\n{rest}"), document("b", f"{other}\n{rest}"), document("c", f"{one}\n{rest}!")]
-    assert keepers(nights.night(long, always)) == {"a": "c", "b": None, "c": None}
 
 
 def test_short_texts_published_on_different_days_are_no_near_duplicates(nights: Nights) -> None:
@@ -191,12 +160,10 @@ def corpus(count: int = 60) -> list[Row]:
     return rows
 
 
+DAYS = [datetime(2024, 5, day, tzinfo=UTC) for day in (3, 4, 5)]
 CORPUS = [
     *corpus(),
-    *(
-        document(f"chat-{n}", DELIVERED + "!" * n, published_at=datetime(2024, 5, 3 + n % 3, tzinfo=UTC))
-        for n in range(7)
-    ),
+    *(document(f"chat-{n}", DELIVERED + "!" * n, published_at=DAYS[n % 3]) for n in range(7)),
     # Of 49 to 52 words, on three days: some are short, some are not.
     *(document(f"note-{n}", " ".join([*words(9, 46 + n % 4), f"May {1 + n % 3}, 2026"])) for n in range(9)),
 ]

@@ -24,20 +24,12 @@ CAPTION = "The Lady Orrin at the North Mole on Saturday"
         ("https://c.example/1.png", {"alt": "公司标志"}, "icon"),
         ("https://c.example/logo.png", {"caption": "The logo that the council chose in 1931"}, None),
         ("https://c.example/fog.jpg", {"link": "https://c.example/other-story"}, "teaser"),
-        (
-            "https://c.example/fog.jpg",
-            {"link": "https://www.c.example/x", "caption": CAPTION, "site": "c.example"},
-            None,
-        ),
-        (
-            "https://c.example/fog.jpg",
-            {"link": "https://shop.example/", "caption": CAPTION, "site": "c.example"},
-            "teaser",
-        ),
+        ("https://c.example/fog.jpg", {"link": "https://www.c.example/x", "caption": CAPTION}, None),
+        ("https://c.example/fog.jpg", {"link": "https://shop.example/", "caption": CAPTION}, "teaser"),
     ],
 )
 def test_what_is_too_small_or_furniture_of_its_site_is_out_by_its_rule(url: str, more: dict, rule: str | None) -> None:
-    said = {"alt": None, "caption": None, "width": None, "height": None} | more
+    said = {"alt": None, "caption": None, "width": None, "height": None, "site": "c.example"} | more
     assert out_by(Picture(url, **said), 250, repeated=False) == rule
 
 
@@ -48,11 +40,7 @@ def test_what_is_too_small_or_furniture_of_its_site_is_out_by_its_rule(url: str,
         ("A ferry in fog", None, "A ferry in fog"),
         (None, "The Lady Orrin at the Mole. (Photo: A. Name/Agency)", "The Lady Orrin at the Mole."),
         (None, "Image: the minister has agreed to a deal", "Image: the minister has agreed to a deal"),
-        (
-            "The moat at Castle Meadow",
-            "The moat at Castle Meadow in May. Photo by A. Name",
-            "The moat at Castle Meadow in May.",
-        ),
+        ("The moat at Castle", "The moat at Castle Meadow. Photo by A. Name", "The moat at Castle Meadow."),
         ("A tram on a bridge", "Opening day", "Opening day. A tram on a bridge"),
     ],
 )

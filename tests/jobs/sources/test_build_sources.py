@@ -61,14 +61,8 @@ def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
         if doc.names:
             at = {"chunk_id": f"{key}-0", "doc_id": key, "start": 0, "end": 1}
             source = {**dict.fromkeys(EVENTS.schema.field("sources").type.value_type.names), **at}
-            days = {
-                "from_day": NOON,
-                "to_day": NOON,
-                "timex": "",
-                "precision": "day",
-                "date_from": "text",
-                "expected": False,
-            }
+            days = {"from_day": NOON, "to_day": NOON, "precision": "day"}
+            days |= {"timex": "", "date_from": "text", "expected": False}
             told = {"title": "", "summary": "", "entities": [*doc.names], "sources": [source]}
             rows["events"].append({"event_id": text_digest(key, *doc.names)} | at | days | told)
     tables = (DOCUMENTS, NODES.without("vector"), EVENTS.without("vector"), PAGES)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.text.personal_data import find, replace
-from quern.schemas.settings import NormaliseSettings
 from tests.benchmarks.personal_data import evaluate_personal_data
 
 FLOORS = Path(__file__).parents[2] / "floors.json"
@@ -45,6 +44,10 @@ def marked(text: str, language: str = "en") -> str:
         ("报名电话555-0183，邮箱", "报名电话[PHONE]，邮箱"),
         ("手机13912345678", "手机[PHONE]"),
         ("follow @tide_watch and twitter.com/tide_watch", "follow [HANDLE] and [HANDLE]"),
+        ("Jo Doe, 905 674 0168 office", "Jo Doe, [PHONE] office"),
+        ("官网：www.abc.com电话：13812345678", "官网：www.abc.com电话：[PHONE]"),
+        ("AT61 1904 3002 3457 3201 DE89", "[IBAN] DE89"),
+        ("Ref ab12 DE89 3704 0044 0532 0130 00", "Ref ab12 [IBAN]"),
         ("微信号：tide_watch01，QQ：12345678", "微信号：[HANDLE]，QQ：[HANDLE]"),
     ],
 )
@@ -71,18 +74,14 @@ def test_personal_data_is_marked_with_its_type(text: str, mark: str) -> None:
         "https://site.example/a/4539148803436467/219-09-9999",
         "J Mol Cell 2001 12 3114 3125",
         "12345678901234567890",
+        "at 12:30:4555667 it stopped",
+        "http://a.example:80/4155552671",
+        "import x from '@scope/core', git clone git@forge.example:team/repo.git",
         "share at twitter.com/share and facebook.com/sharer.php",
     ],
 )
 def test_figures_that_are_no_personal_data_stay(text: str) -> None:
     assert marked(text) == text
-
-
-def test_what_is_removed_leaves_one_space() -> None:
-    text = "Write to a@b.example, or call +44 20 7946 0958 now."
-    assert replace(text, find(text, "en"), mark=False) == "Write to, or call now."
-    given = "Two  spaces and a@b.example  stay "
-    assert replace(given, find(given, "en"), mark=False) == "Two  spaces and  stay "
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789+-(). @:/abAB_x示电话\n"), max_size=200))
@@ -104,22 +103,3 @@ def test_figures_on_the_shared_texts_are_as_good_as_their_floors(shared: Path) -
     found = evaluate_personal_data(shared / "presidio_pii" / "synth_dataset_v2.jsonl")
     assert {name: found[f"{name} f1"] for name, floor in floors.items() if found[f"{name} f1"] < floor} == {}
     assert found["false alarms"] == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("Jo Doe, 905 674 0168 office", "en", ["905 674 0168"]),
-        ("官网：www.abc.com电话：13812345678", "zh", ["13812345678"]),
-        ("AT61 1904 3002 3457 3201 DE89", "en", ["AT61 1904 3002 3457 3201"]),
-        ("Ref ab12 DE89 3704 0044 0532 0130 00", "en", ["DE89 3704 0044 0532 0130 00"]),
-        ("at 12:30:4555667 it stopped", "en", []),
-        ("http://a.example:80/4155552671", "en", []),
-        ("import x from '@scope/core'", "en", []),
-        ("git clone git@forge.example:team/repo.git", "en", []),
-    ],
-)
-def test_what_stands_beside_marks_and_other_finds_is_found_and_code_is_left(
-    text: str, language: str, expected: list[str]
-) -> None:
-    assert [text[s.start : s.end] for s in find(text, language, NormaliseSettings().personal_data_types)] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.text.tables import header_lines, rows
+from quern.jobs.text.tables import rows
 
 TIMETABLE = ["Ferries run daily.", "Stop | First | Last", "Quay | 06:10 | 22:40", "Tern Head | 06:35 |", "All year."]
 
@@ -32,12 +32,3 @@ def test_the_rule_of_markdown_makes_a_header_of_any_width_and_is_no_row() -> Non
     found = rows(lines)
     labelled = ["Mill: Weir; Stones: 4", r"Mill: Up\|Down; Stones", "Mill; Stones: x"]
     assert [found[n].labelled for n in sorted(found)] == labelled
-
-
-def test_each_place_in_the_midst_of_a_table_has_its_header() -> None:
-    header, rule = "| Mill | Stones |", "| --- | --- |"
-    text = f"Mills.\n\n{header}\n{rule}\n| Weir | 4 |\n| Quay | 2 |\n\nBehind it.\nA | B | C\nx | y | 3\nz | w | 4"
-    places = ["Mills", header, rule, "| Weir", "| Quay", "Behind", "A |", "x |", "w | 4"]
-    above = f"{header}\n{rule}"
-    expected = [None, None, above, above, above, None, None, "A | B | C", "A | B | C"]
-    assert header_lines(text, [text.index(place) for place in places]) == expected

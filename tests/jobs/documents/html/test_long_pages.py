@@ -31,14 +31,6 @@ def test_many_times_of_one_paragraph_are_read_at_once() -> None:
     assert next(tree.iter("time"), None) is None
 
 
-def test_times_within_a_sentence_become_its_text_and_others_go() -> None:
-    line = "The concert begins at <time>8 in the evening</time> in the great hall of the first floor."
-    page = f"<html><body><p>{line}</p><p><time>3 May</time></p><div>{line}</div></body></html>"
-    tree = parse_page(page.encode(), "utf-8")
-    drop_unread(tree)
-    assert tree.text_content() == line.replace("<time>", "").replace("</time>", "") * 2
-
-
 def test_very_many_main_parts_of_a_page_with_an_image_are_found_at_once() -> None:
     parts = "<div role='main' itemprop='articleBody'>Tide</div>" * 60_000
     page = f"<html><body>{parts}<article>High<img src='/a.png'>{'Tide ' * 20}</article></body></html>"

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.documents.html.dates import written_date
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.metadata import SOURCES, read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
@@ -91,11 +90,9 @@ def test_linked_data_goes_before_open_graph_and_that_before_other_meta_elements(
 
 
 def test_what_speaks_of_another_thing_is_not_the_page() -> None:
+    other = {"@type": "NewsArticle", "headline": "Other", "author": "Ann Other"}
     others = [
-        {
-            "@type": "ItemList",
-            "itemListElement": [{"@type": "NewsArticle", "headline": "Other", "author": "Ann Other"}],
-        },
+        {"@type": "ItemList", "itemListElement": [other]},
         {"@type": "Comment", "author": {"name": "Ann Other"}, "datePublished": "2023-01-01"},
     ]
     comment = "<i itemscope itemtype='https://schema.org/Comment'><b itemprop=author>Ann Other</b></i>"
@@ -108,12 +105,6 @@ def test_an_author_may_be_a_reference_into_the_graph() -> None:
     graph = [{"@type": "Article", "author": {"@id": "#p"}}, {"@type": "Person", "@id": "#p", "name": "Imke Sandoval"}]
     found = read(f"<script type='application/ld+json'>{json.dumps({'@graph': graph})}</script>")
     assert found["author"] == "Imke Sandoval"
-
-
-def test_the_site_is_an_author_only_where_no_person_is_named() -> None:
-    site = linked(author={"name": "The Tideline"}, publisher={"name": "The Tideline"})
-    assert read(site)["author"] == "The Tideline"
-    assert read(site, "<a rel=author href=/i>Imke Sandoval</a>")["author"] == "Imke Sandoval"
 
 
 @pytest.mark.parametrize(
@@ -133,14 +124,7 @@ def test_linked_data_in_a_comment_or_before_a_semicolon_is_read(wrapped: str) ->
 
 @pytest.mark.parametrize(
     "stated",
-    [
-        "0000-00-00",
-        "0001-01-01T00:00:00Z",
-        "9999-12-31",
-        "1970-01-01T00:00:00Z",
-        "2024-13-45",
-        "2024-03-05T10:00+99:00",
-    ],
+    "0000-00-00 0001-01-01T00:00:00Z 9999-12-31 1970-01-01T00:00:00Z 2024-13-45 2024-03-05T10:00+99:00".split(),
 )
 def test_placeholders_and_impossible_dates_give_way_to_the_next_source(stated: str) -> None:
     assert read(linked(datePublished=stated))["published_at"] is None
@@ -166,11 +150,9 @@ PROSE = "<p>The ferry of Tideline was painted by its own crew, who took a week f
     ],
 )
 def test_a_time_that_an_attribute_states_is_read_and_does_not_lead_the_text(dated: str) -> None:
-    for prose in (PROSE, "<p>The ferry was painted by its own crew in the week.</p>"):
-        page = f"<html><body><h1>Paint</h1>{dated}{prose}</body></html>"
-        found = extract_page(page.encode(), "https://a.example/", None)
-        assert datetime.fromisoformat(found["published_at"]) == datetime(2024, 3, 6, 0, 10, tzinfo=UTC)
-        assert found["text"].removeprefix("Paint\n").startswith("The ferry")
+    found = extract_page(f"<html><body><h1>Paint</h1>{dated}{PROSE}</body></html>".encode(), "https://a.example/", None)
+    assert datetime.fromisoformat(found["published_at"]) == datetime(2024, 3, 6, 0, 10, tzinfo=UTC)
+    assert found["text"].removeprefix("Paint\n").startswith("The ferry")
 
 
 @pytest.mark.parametrize(
@@ -180,10 +162,7 @@ def test_a_time_that_an_attribute_states_is_read_and_does_not_lead_the_text(date
         (f"<h1>Ferry</h1>{PROSE}<p>First trip 5 March 2024</p>{PROSE}", None),
         (f"<h1>Market on 5 March 2024</h1>{PROSE}", None),
         (f"<h1>Ferry</h1>{PROSE}<ul><li>5 March 2024: market</li><li>6 April 2024: fair</li></ul>", None),
-        (
-            f"<h1>Ferry</h1><p>It sails from <time datetime=2024-03-05>5 March</time> on, says the crew.</p>{PROSE}",
-            None,
-        ),
+        (f"<h1>Ferry</h1><p>It sails from <time datetime=2024-03-05>5 March</time> on.</p>{PROSE}", None),
         (f"<h1>Ferry</h1><p>Tideline, 5 March 2024</p>{PROSE}", DAY),
         (f"<h1>Ferry</h1><p>Posted by Ada Orm on 5 March 2024</p>{PROSE}", DAY),
         (f"<h1>Ferry</h1>{PROSE}<p>Issued 5 March 2024.</p>", DAY),
@@ -192,21 +171,6 @@ def test_a_time_that_an_attribute_states_is_read_and_does_not_lead_the_text(date
 def test_a_date_that_the_text_tells_of_is_not_the_pages(body: str, day: datetime | None) -> None:
     page = f"<html><body>{body}</body></html>".encode()
     assert read_metadata(parse_page(page, None), URL)["published_at"] == day
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("Published: 5 March 2024 | Reference: PA/230/57", DAY),
-        ("2024年3月5日 记者 王", DAY),
-        ("on Tuesday, March 5th, 2024 at 11:08", DAY),
-        ("March 2024", None),
-        ("2024 10:30", None),
-        ("2024", None),
-    ],
-)
-def test_a_line_names_a_day_or_none_never_todays(text: str, day: datetime | None) -> None:
-    assert written_date(text) == day
 
 
 @given(st.text(alphabet="0123456789 -/.:TZ+年月日,MarchAp", max_size=40))

@@ -21,29 +21,19 @@ def text_of(body: str, head: str = "") -> str:
     return str(extract_page(page.encode(), "https://seite.example/", None)["text"])
 
 
-def test_a_short_page_is_not_read_again_for_its_menu() -> None:
-    text = text_of(f'<div>{MENU}</div><div id="t"><p>{TEXT[0]}</p></div>')
-    assert text == TEXT[0]
-
-
-def test_lines_of_an_address_on_a_short_page_are_read() -> None:
-    address = "<div>Rathaus</div><div>Hauptstraße 5</div><div>Telefon 0123 45</div>"
-    text = text_of(f"<div>{MENU}</div><main><h1>Kontakt</h1>{address}<p>{TEXT[0]}</p></main>")
-    assert "Hauptstraße 5" in text
-    assert "Menüpunkt" not in text
-
-
-def test_loose_text_is_read_whatever_the_field_is_called() -> None:
-    body = f'<div class="field field--label-hidden"><strong>{TEXT[0]}</strong><br><br>' + "<br><br>".join(TEXT[1:])
-    assert all(line in text_of(f"{body}</div>") for line in TEXT)
-
-
 @pytest.mark.parametrize(
-    ("attribute", "shown"), [("", False), (' role="tabpanel"', True), (' aria-labelledby="x"', True)]
+    ("opening", "shown"),
+    [
+        ("<div hidden", False),
+        ('<div hidden role="tabpanel"', True),
+        ('<div hidden aria-labelledby="x"', True),
+        ('<button aria-controls="a x">Mehr</button><div hidden id="x"', True),
+    ],
 )
-def test_what_is_hidden_goes_unless_a_visit_opens_it(attribute: str, shown: bool) -> None:
-    hidden = f"<div hidden{attribute}><p>Dieser Satz steht in einem verborgenen Kasten der Seite.</p></div>"
+def test_what_is_hidden_goes_unless_a_visit_opens_it_or_it_is_all_the_text(opening: str, shown: bool) -> None:
+    hidden = f"{opening}><p>Dieser Satz steht in einem verborgenen Kasten der Seite.</p></div>"
     assert ("verborgenen" in text_of(f"<main>{PARAGRAPHS}{hidden}</main>")) == shown
+    assert "Satz 7." in text_of("<main>" + PARAGRAPHS.replace("<p>", "<p hidden>") + "</main>")
 
 
 def test_a_page_of_scripts_and_a_page_of_frames_are_read() -> None:
@@ -66,14 +56,6 @@ def test_what_linked_data_say_of_another_page_is_not_the_text() -> None:
     )
     both = data({**other, "headline": "Halle"}, {**whole, "headline": "Der Rat"})
     assert "ganz anderem" in text_of("<h1>Halle</h1>", both)
-
-
-def test_what_is_hidden_stays_where_a_control_opens_it_or_all_of_the_text_is_hidden() -> None:
-    panel = (
-        '<button aria-controls="a x">Mehr</button><div hidden id="x"><p>Dieser Satz steht in einem Kasten.</p></div>'
-    )
-    assert "Dieser Satz" in text_of(f"<main>{PARAGRAPHS}{panel}</main>")
-    assert "Satz 7." in text_of("<main>" + PARAGRAPHS.replace("<p>", "<p hidden>") + "</main>")
 
 
 @pytest.mark.parametrize(

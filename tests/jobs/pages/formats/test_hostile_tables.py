@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.jobs.pages.inputs import IngestError
-from quern.schemas.tables import NO_LOSS
 from tests.jobs.pages.archived import documents, put, read, reasons
 
 ROW = "a,Grün ist gut\n"
@@ -61,12 +60,6 @@ def test_a_line_without_end_is_not_held_in_memory_and_the_next_row_is_read(tmp_p
     assert [row["url"] for row in rows][:2] == ["doc:b", "doc:x"]
     assert (rejects[0].key, rejects[0].reason) == ("d.csv.gz:2", "malformed_row")
     assert "a quote that opens in the row of line 4 is not closed there" in rejects[1].detail
-
-
-def test_a_column_that_is_mapped_and_not_there_is_told(tmp_path: Path) -> None:
-    rows, rejects = read(put(tmp_path / "d.csv", b"doc_id,text,name\na,b,c\n"), map=("title=nme",))
-    assert (len(rows), reasons(rejects)) == (1, {"d.csv": "missing_column"})
-    assert rejects[0].detail == 'there is no column "nme", which --map names as title; "name" is'
 
 
 def parquet(path: Path, **columns: Any) -> Path:
@@ -118,25 +111,10 @@ def test_half_of_a_surrogate_pair_in_a_mapped_text_is_left_out(tmp_path: Path) -
     assert ([(one["text"], one["metadata"]) for one in documents(rows)], rejects) == ([("Tea ", {"k": "v"})], [])
 
 
-def test_an_id_that_is_not_a_number_is_none(tmp_path: Path) -> None:
-    (row,), rejects = read(put(tmp_path / "d.jsonl", b'{"doc_id": NaN, "url": "https://x.example/", "text": "t"}'))
-    assert (len(documents([row])[0]["doc_id"]), rejects) == (20, [])
-
-
 def markdown(tmp_path: Path, content: str) -> dict[str, Any]:
     rows, _ = read(put(tmp_path / "d.md", content.encode()))
     (document,) = documents(rows)
     return document
-
-
-def test_what_front_matter_states_and_cannot_be_read_is_told_and_the_document_stays(tmp_path: Path) -> None:
-    content = b"---\ndate: next Tuesday\nupdated: 2024-05-02\ndoc_id: [1]\n---\nText.\n"
-    rows, rejects = read(put(tmp_path / "d.md", content))
-    assert [(reject.key, reject.reason) for reject in rejects] == [("d.md", "bad_date"), ("d.md", "bad_value")]
-    assert "without its published_at, 'next Tuesday', which is no date" in rejects[0].detail
-    assert NO_LOSS.issuperset(reject.reason for reject in rejects)
-    (document,) = documents(rows)
-    assert (document["published_at"], document["modified_at"].day) == (None, 2)
 
 
 def test_front_matter_is_read_as_it_is_written(tmp_path: Path) -> None:

@@ -100,62 +100,37 @@ def test_times_may_be_numbers_and_what_is_none_is_left_out_and_told(
 
 
 def test_a_day_in_digits_is_read_in_the_order_that_is_told_and_kept_as_it_stands_where_none_is(tmp_path: Path) -> None:
-    files = {
-        "d.csv": b"doc_id,text,published_at\na,t,03/05/2024\nb,t,25/05/2024\n",
-        "d.jsonl": b'{"doc_id": "a", "text": "t", "published_at": "03/05/2024"}\n'
-        b'{"doc_id": "b", "text": "t", "published_at": "25/05/2024"}\n',
-    }
     notes = put(tmp_path / "notes.md", b'---\r\ntitle: Tea\r\ndate: "03/05/2024"  # fair\r\n---\r\nText.\r\n')
-    for name, content in files.items():
-        path = put(tmp_path / name, content)
-        rows, (reject,) = read(path)
-        unsure, certain = documents(rows)
-        assert (reject.reason, unsure["published_at"]) == ("ambiguous_date", None)
-        assert "--day-first or --month-first (ingest.day_first)" in reject.detail
-        assert unsure["metadata"] == {"published_at": "03/05/2024"}
-        assert certain["published_at"] == datetime(2024, 5, 25, tzinfo=UTC)
-        for day_first, month in ((True, 5), (False, 3)):
-            rows, rejects = read(path, day_first=day_first)
-            assert ([one["published_at"].month for one in documents(rows)], rejects) == ([month, 5], [])
-            rows, rejects = read(notes, day_first=day_first)
-            assert ([(one["published_at"].month, one["text"]) for one in documents(rows)], rejects) == (
-                [(month, "Text.\n")],
-                [],
-            )
+    path = put(tmp_path / "d.csv", b"doc_id,text,published_at\na,t,03/05/2024\nb,t,25/05/2024\n")
+    rows, (reject,) = read(path)
+    unsure, certain = documents(rows)
+    assert (reject.reason, unsure["published_at"]) == ("ambiguous_date", None)
+    assert "--day-first or --month-first (ingest.day_first)" in reject.detail
+    assert unsure["metadata"] == {"published_at": "03/05/2024"}
+    assert certain["published_at"] == datetime(2024, 5, 25, tzinfo=UTC)
+    for day_first, month in ((True, 5), (False, 3)):
+        rows, rejects = read(path, day_first=day_first)
+        assert ([one["published_at"].month for one in documents(rows)], rejects) == ([month, 5], [])
+        (note,) = documents(read(notes, day_first=day_first)[0])
+        assert (note["published_at"].month, note["text"]) == (month, "Text.\n")
 
 
 def test_a_text_is_joined_of_two_columns_and_an_empty_one_is_its_title(tmp_path: Path) -> None:
     path = put(tmp_path / "d.csv", b"doc_id,What,Body,Day,Time\na,Tea,At four.,3.5.2024,14:05\nb,Toast,,,\nc,,,,\n")
-    dated = "published_at=Day+Time"
-    for names in (("text=What+Body", dated), ("text=Body", "title=What", dated)):
-        rows, rejects = read(path, map=names)
+    for names in (("text=What+Body",), ("text=Body", "title=What")):
+        rows, rejects = read(path, map=(*names, "published_at=Day+Time"))
         tea, toast = documents(rows)
         assert tea["text"] == ("Tea\n\nAt four." if "+" in names[0] else "At four.")
         assert (tea["published_at"], tea["metadata"]) == (datetime(2024, 5, 3, 14, 5, tzinfo=UTC), {})
         assert (toast["text"], toast["published_at"]) == ("Toast", None)
         assert reasons(rejects) == {"d.csv:4": "missing_field"}
         assert "is empty, and it has no title" in rejects[0].detail
-    _, rejects = read(path, map=("text=Body+Remark",))
-    assert (rejects[0].reason, 'no column "Remark", which --map names as text' in rejects[0].detail) == (
-        "missing_column",
-        True,
-    )
-
-
-def test_a_column_that_cannot_be_joined_is_told_and_kept(tmp_path: Path) -> None:
-    line = b'{"doc_id": "a", "what": "Tea", "body": {"at": "four"}}'
-    rows, (reject,) = read(put(tmp_path / "d.jsonl", line), map=("text=what+body",))
-    (tea,) = documents(rows)
-    assert (tea["text"], tea["metadata"]) == ("Tea", {"body": '{"at": "four"}'})
-    assert (reject.reason, "what+body is joined without body" in reject.detail) == ("bad_value", True)
 
 
 def test_texts_are_documents_as_they_stand_and_markdown_states_its_title_and_date(tmp_path: Path) -> None:
     put(tmp_path / "plain.txt", "Tea at four.\n\nToast at five.".encode("utf-16"))
-    put(
-        tmp_path / "notes" / "a.md",
-        b"---\ntitle: Tides\ndate: 2024-05-01\ntags: [sea, moon]\n---\n\n# High water\n\nAt *nine*.\n",
-    )
+    matter = b"---\ntitle: Tides\ndate: 2024-05-01\ntags: [sea, moon]\n---\n\n"
+    put(tmp_path / "notes" / "a.md", matter + b"# High water\n\nAt *nine*.\n")
     put(tmp_path / "b.md", b"Low water\n=========\n\nAt three.\n")
     put(tmp_path / "picture.txt", b"\x89PNG\r\n\x1a\n" + bytes(100))
     rows, rejects = read(tmp_path)
