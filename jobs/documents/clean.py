@@ -162,7 +162,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 28
+    version: ClassVar[int] = 29
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")

@@ -27,7 +27,7 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     name: ClassVar[str] = "doc2query"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("chunk_id", "text", "title", "published_at", "utc_offset")
     key: ClassVar[str] = "chunk_id"

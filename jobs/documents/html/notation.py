@@ -7,6 +7,7 @@ struck out is dropped, and the rest is written on one line: 10^6, H2O, 3 1/2, x^
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from lxml.etree import XPath, strip_tags
@@ -36,8 +37,6 @@ _ORDINAL_LETTERS: Final = frozenset("aeo")
 # What is raised for want of a sign for degrees, and the scales of temperature.
 _DEGREE: Final = ("o", "0")
 _SCALES: Final = ("C", "F")
-# Text that needs no brackets as an exponent or an index.
-_SIMPLE: Final = re.compile(r"[+\u2212\u2013\u00b1-]?[\w.,]*[+\u2212\u2013\u00b1-]?|.")
 # Longest text that is a script rather than small print, and of the text before one that is looked at.
 _LONGEST: Final = 30
 _BEFORE: Final = 40
@@ -54,14 +53,14 @@ def write_notation(tree: HtmlElement) -> None:
             element.tag = "div"
         elif element.getparent() is not None:
             _write(element, "")
-    # What a script drew beside a formula for the eye goes.
+    # MathML is text once: what a script drew beside it for the eye goes. Without MathML, TeX stays as it is.
     formulas = [e for e in tree.iter("math") if next(e.iterancestors("math"), None) is None]
     for element in formulas:
         for beside in [s for e in (element, element.getparent()) for s in e.itersiblings()]:
             if beside.get("aria-hidden") == "true":
                 _write(beside, "")
         block = element.get("display") == "block" and next(element.iterancestors(*_BLOCKS), None) is None
-        _write_formula(element)
+        _write(element, formula(element) or element.get("alttext") or "")
         if block:
             element.tag = "p"
     if not formulas:
@@ -78,22 +77,6 @@ def write_notation(tree: HtmlElement) -> None:
 def _write(element: HtmlElement, text: str) -> None:
     element.clear(keep_tail=True)
     element.tag, element.text = _WRITTEN, text
-
-
-def _write_formula(formula: HtmlElement) -> None:
-    """Write MathML as the TeX that it states, else leave its characters, exponents, indices and fractions."""
-    notes = (note.text for note in formula.iter("annotation") if "tex" in note.get("encoding", ""))
-    if tex := formula.get("alttext") or next(notes, None):
-        _write(formula, tex)
-        return
-    for part in [part for part in formula.iter("msup", "msub", "mfrac") if len(part) == 2]:
-        if part.tag == "mfrac":
-            divisor = line_of(part[1])
-            part[0].tail, part[1].tail = ("/", None) if len(divisor) == 1 or divisor.isdigit() else ("/(", ")")
-        else:
-            part[1].tag = part.tag.removeprefix("m")
-    for part in formula.iter():
-        part.tag = part.tag if part.tag in ("sup", "sub") else _WRITTEN
 
 
 def _write_fraction(raised: HtmlElement) -> None:
@@ -189,6 +172,69 @@ def subscript(text: str, before: str) -> str:
     return f"_{group}" if apart or (group != text and " " not in text) else text
 
 
+# ---- MathML: x^2, (a + b)/(2c), √(x + 1) ----
+
+# Deepest nesting that is read as a formula; below it text is text.
+_DEEPEST: Final = 50
+_UNREAD: Final = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
+# Characters that stand for an operator which is not printed: a function's application, a product.
+_INVISIBLE: Final = str.maketrans({"\u2061": " ", "\u2062": "", "\u2063": "", "\u2064": ""})
+_PLUS_MINUS: Final = "+\u2212\u2013\u00b1-"
+# Text that needs no brackets as an exponent or an index, and as what is divided by.
+_SIMPLE: Final = re.compile(rf"[{_PLUS_MINUS}]?[\w.,]*[{_PLUS_MINUS}]?|.")
+_DIVISOR: Final = re.compile(r"[\d.,]+|.")
+# Operators that stand close to what they apply to.
+_CLOSE: Final = re.compile(r"[\w()\[\]{}|\u2016.,;:!/'\u2032\u2026^~\s]*")
+_OPENS: Final = frozenset(" ([{|")
+
+
+def formula(node: HtmlElement, depth: int = 0) -> str:
+    """An element of MathML (W3C, MathML Core) as text; empty where it prints nothing."""
+    if node.tag in _UNREAD:
+        return ""
+    if depth > _DEEPEST:
+        return line_of(node)
+    if node.tag == "mspace":
+        return " "
+    if not len(node):
+        text = node.text or ""
+        return (text if node.tag == "mtext" else text.strip()).translate(_INVISIBLE)
+    parts = [formula(child, depth + 1) for child in node]
+    arguments, layout = _LAYOUTS.get(node.tag, (0, None))
+    if layout is not None and len(parts) >= arguments:
+        return layout(parts)
+    row = ""
+    for child, part in zip(node, parts, strict=True):
+        between = row and row[-1] not in _OPENS
+        if child.tag == "mo" and between and child.getnext() is not None and not _CLOSE.fullmatch(part):
+            part = f" {part} "
+        elif between and child.tag == "mfrac":  # A number and a fraction would run together; so would two words.
+            part = f" {part}" if row[-1].isdigit() else part
+        elif between and row[-1].isalpha() and part[:1].isalpha():
+            part = f" {part}" if row[-2:-1].isalpha() or part[1:2].isalpha() else part
+        row += part
+    return f"\u221a({row})" if node.tag == "msqrt" else row
+
+
 def grouped(text: str) -> str:
     """`text`, in brackets where it is more than a number or a name."""
     return text if _SIMPLE.fullmatch(text) else f"({text})"
+
+
+def _script(mark: str, text: str) -> str:
+    """An exponent behind `^` or an index behind `_`; a prime or an accent as it is."""
+    return f"{mark}{grouped(text)}" if any(c.isalnum() or c in _PLUS_MINUS for c in text) else text
+
+
+_LAYOUTS: Final[Mapping[str, tuple[int, Callable[[Sequence[str]], str]]]] = {
+    **dict.fromkeys(("msup", "mover"), (2, lambda p: f"{grouped(p[0])}{_script('^', p[1])}")),
+    **dict.fromkeys(("msub", "munder"), (2, lambda p: f"{grouped(p[0])}{_script('_', p[1])}")),
+    "msubsup": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])}"),
+    "munderover": (3, lambda p: f"{grouped(p[0])}{_script('_', p[1])}{_script('^', p[2])} "),
+    "mfrac": (2, lambda p: f"{grouped(p[0])}/{p[1] if _DIVISOR.fullmatch(p[1]) else f'({p[1]})'}"),
+    "mroot": (2, lambda p: f"{grouped(p[0])}^(1/{grouped(p[1])})"),
+    "mfenced": (1, lambda p: f"({', '.join(p)})"),
+    "mtr": (1, ", ".join),
+    "mtable": (1, "; ".join),
+    "semantics": (1, lambda p: p[0]),
+}

@@ -48,15 +48,16 @@ def lines(markup: str) -> list[str]:
         ("Made by Marl<a href='#n4'><sup>4</sup></a> alone.", "Made by Marl alone."),
         ("Total profit<sup>*</sup> of the year.", "Total profit of the year."),
         (
-            "So <math><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mrow><mn>2</mn><msup><mi>A</mi><mn>3</mn></msup></mrow>"
-            "</mfrac></math> holds.",
-            "So p=F/(2A^3) holds.",
+            "So <math><mi>p</mi><mo>=</mo><mfrac><mi>F</mi><mrow><mn>2</mn><mi>A</mi></mrow></mfrac></math> holds.",
+            "So p = F/(2A) holds.",
         ),
+        ("Add <math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math> cups.", "Add 2 1/2 cups."),
+        ("So <math><msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>.", "So x_1^2."),
         (
-            "So <span><span><math><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
+            "So <span><span><math alttext='a^2'><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
             "'application/x-tex'>a^{2}</annotation></semantics></math></span>"
             "<span aria-hidden='true'>a2</span></span>.",
-            "So a^{2}.",
+            "So a^2.",
         ),
     ],
 )
