@@ -1,13 +1,16 @@
 """Which rows of a table were added, changed and removed between two versions of it.
 
-Both are read once, by key and by what their digest is made of. Memory: 24 bytes for each row of both, two hashes and
-its number, and some 80 more while they are compared.
+Both are read once, by key and by what their digest is made of, and of each row 24 bytes are kept: two hashes and its
+number. Of more rows than a bucket holds, these go to files by the hash of the key, and are compared bucket by bucket:
+that takes some 250 MB at most, however large the tables are.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -39,28 +42,41 @@ class ChangedRows:
     removed: Numbers  # Numbers of the first that were removed, in the earlier version.
 
 
-def changed_rows(before: Stage | None, after: Stage | None, most: int = 0) -> ChangedRows:
+def changed_rows(before: Stage | None, after: Stage | None, most: int = 0, bucket_rows: int = 2_000_000) -> ChangedRows:
     """What differs between two versions of a table; None is one without rows.
 
     Args:
         before: The earlier version.
         after: The later version.
         most: How many rows of each kind are named, the first of the version that has them.
+        bucket_rows: Rows of a bucket, of both versions together.
     """
+    none = np.empty(0, dtype=np.int64)
     if before is not None and after is not None and before.digest == after.digest:
-        none = np.empty(0, dtype=np.int64)
         return ChangedRows(RowChanges(), none, none.reshape(0, 2), none)
-    one, other = (np.concatenate([np.empty(0, _ROW), *_hashed(stage)]) for stage in (before, after))
-    keys = _each_once(one["key"]), _each_once(other["key"])
-    _, at_one, at_other = np.intersect1d(*keys, assume_unique=True, return_indices=True)
-    stays_one, stays_other = np.zeros(len(one), np.bool_), np.zeros(len(other), np.bool_)
-    stays_one[at_one] = stays_other[at_other] = True
-    differs = one["content"][at_one] != other["content"][at_other]
-    changed = np.stack([one["number"][at_one][differs], other["number"][at_other][differs]], axis=1)
-    changed = changed[np.argsort(changed[:, 1])]
-    added, removed = other["number"][~stays_other], one["number"][~stays_one]
-    counts = RowChanges(added=len(added), changed=len(changed), removed=len(removed))
-    return ChangedRows(counts, added[:most], changed[:most], removed[:most])
+    rows = sum(stage.rows for stage in (before, after) if stage)
+    counts = RowChanges()
+    added, changed, removed = [none], [none.reshape(0, 2)], [none]
+    with tempfile.TemporaryDirectory(prefix="quern-changes-") as folder:
+        earlier, later = (
+            _Buckets.of(stage, 1 + rows // bucket_rows, Path(folder) / name)
+            for stage, name in ((before, "before"), (after, "after"))
+        )
+        for one, other in zip(earlier, later, strict=True):
+            found = _compared(one, other)
+            counts.added += len(found.added)
+            counts.changed += len(found.changed)
+            counts.removed += len(found.removed)
+            added.append(np.sort(found.added)[:most])
+            changed.append(found.changed[np.argsort(found.changed[:, 1])][:most])
+            removed.append(np.sort(found.removed)[:most])
+    pairs = np.concatenate(changed)
+    return ChangedRows(
+        counts,
+        np.sort(np.concatenate(added))[:most],
+        pairs[np.argsort(pairs[:, 1])][:most],
+        np.sort(np.concatenate(removed))[:most],
+    )
 
 
 def rows_at(stage: Stage, numbers: Sequence[int] | Numbers, columns: Sequence[str]) -> pa.Table:
@@ -91,6 +107,33 @@ def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
                     yield pa.RecordBatch.from_arrays(columns_in(batch, wanted), names=wanted.names)
 
 
+@dataclass(frozen=True)
+class _Buckets:
+    """The hashes of a table's rows, in buckets by the hash of the key: in memory if it is one, else in files."""
+
+    buckets: Sequence[npt.NDArray[np.void] | Path]
+
+    @classmethod
+    def of(cls, stage: Stage | None, count: int, folder: Path) -> _Buckets:
+        """The rows of `stage`."""
+        if count == 1:
+            return cls([np.concatenate([np.empty(0, _ROW), *_hashed(stage)])])
+        folder.mkdir()
+        paths = [folder / f"{number:06d}" for number in range(count)]
+        for path in paths:
+            path.touch()
+        for rows in _hashed(stage):
+            of = (rows["key"] % np.uint64(count)).astype(np.int64)
+            for number in np.unique(of).tolist():
+                with paths[number].open("ab") as file:
+                    file.write(rows[of == number].tobytes())
+        return cls(paths)
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.void]]:
+        for bucket in self.buckets:
+            yield np.fromfile(bucket, _ROW) if isinstance(bucket, Path) else bucket
+
+
 def _hashed(stage: Stage | None) -> Iterator[npt.NDArray[np.void]]:
     """Key, content and number of the rows, batch by batch; of a table whose keys repeat a row is known by all of it."""
     if stage is None:
@@ -109,7 +152,19 @@ def _hashed(stage: Stage | None) -> Iterator[npt.NDArray[np.void]]:
 
 
 def _halves(rows: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Half of the fingerprint of each row: what tells rows apart."""
     return row_fingerprints(rows, columns).view(np.uint64)[::2]
+
+
+def _compared(before: npt.NDArray[np.void], after: npt.NDArray[np.void]) -> ChangedRows:
+    """What differs between the rows of a bucket; counts are left to who asks."""
+    keys_before, keys_after = _each_once(before["key"]), _each_once(after["key"])
+    _, at_before, at_after = np.intersect1d(keys_before, keys_after, assume_unique=True, return_indices=True)
+    stays_before, stays_after = np.zeros(len(before), np.bool_), np.zeros(len(after), np.bool_)
+    stays_before[at_before] = stays_after[at_after] = True
+    differs = before["content"][at_before] != after["content"][at_after]
+    pairs = np.stack([before["number"][at_before][differs], after["number"][at_after][differs]], axis=1)
+    return ChangedRows(RowChanges(), after["number"][~stays_after], pairs, before["number"][~stays_before])
 
 
 def _each_once(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -30,10 +30,12 @@ def edges(told: Keys) -> list[dict[str, Any]]:
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(keys, keys)
-def test_rows_are_added_changed_and_removed_by_their_keys(staged: Staged, before: Keys, after: Keys) -> None:
+@given(keys, keys, st.sampled_from([1, 2, 1000]))
+def test_rows_are_added_changed_and_removed_by_their_keys(
+    staged: Staged, before: Keys, after: Keys, bucket_rows: int
+) -> None:
     earlier, later = staged(EDGES, edges(before)), staged(EDGES, edges(dict(reversed(after.items()))))
-    found = changed_rows(earlier, later, 100)
+    found = changed_rows(earlier, later, 100, bucket_rows)
 
     def told(stage: Stage, numbers: Any) -> set[tuple[str, int]]:
         rows = rows_at(stage, numbers, ["source", "rank"])
