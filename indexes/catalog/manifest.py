@@ -71,7 +71,7 @@ class Manifest(BaseModel):
     objects: dict[RelativePath, str] = Field(default_factory=dict)
 
     def known_settings(self) -> Settings:
-        """The settings of the build; names and choices that this version of Quern no longer knows are left out."""
+        """The settings of the build; what this version of Quern no longer knows is left out."""
         known = {name: type(group).model_fields for name, group in Settings()}
         tree = {
             group: {n: v for n, v in values.items() if n in known[group]}
@@ -81,8 +81,11 @@ class Manifest(BaseModel):
         try:
             return Settings.model_validate(tree)
         except ValidationError as error:
-            for group, name in (of["loc"] for of in error.errors() if of["type"] == "literal_error"):
-                del tree[str(group)][str(name)]
+            for group, *names in (of["loc"] for of in error.errors() if of["type"] in ("literal_error", "value_error")):
+                if names:
+                    tree.get(str(group), {}).pop(str(names[0]), None)
+                else:  # Settings of a group that no longer go together, such as a generator without a model.
+                    tree.pop(str(group), None)
         return Settings.model_validate(tree)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import ValidationError
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.manifest import StepRecord
@@ -75,7 +76,12 @@ class StagedBuild:
 
     def __init__(self, folder: Path, warehouse: Warehouse, begun: Begun) -> None:
         self.folder, self.warehouse, self.begun = folder, warehouse, begun
-        self.settings = Settings.model_validate(begun.settings)
+        try:
+            self.settings = Settings.model_validate(begun.settings)
+        except ValidationError:
+            raise StageError(
+                f"build {begun.build_id} was begun by another version of Quern: delete {folder} and begin another"
+            ) from None
         self.parent = warehouse.snapshot(begun.parent, leased=False) if begun.parent else None
 
     @classmethod

@@ -47,6 +47,11 @@ def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
             yield group, name, getattr(values, name), meaning
 
 
+def choices(group: str, name: str) -> tuple[str, ...]:
+    """The values that the setting `group.name` can have, where they are names; none for others."""
+    return _choices(type(getattr(Settings(), group)).model_fields[name].annotation)
+
+
 def _choices(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))
@@ -58,7 +63,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
     if error["type"] == "extra_forbidden":
         groups = list(Settings.model_fields)
         # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
-        near = meant(path, setting_names() + groups, 0.4)
+        elsewhere = [name for name in setting_names() if name.endswith(f".{path.rpartition('.')[2]}")]
+        near = elsewhere[0] if len(elsewhere) == 1 else meant(path, setting_names() + groups, 0.4)
         hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
         return f"{where}: there is no setting {path}{hint}"
     # Of a name that is none of a list pydantic tells the list, as a sentence.
