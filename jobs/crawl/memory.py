@@ -117,12 +117,18 @@ def remember(memory: Path, frontiers: Sequence[Path]) -> None:
     try:
         _add(memory, frontiers)
     except sqlite3.DatabaseError as error:
-        if not is_damage(error) or any(map(damage_of, frontiers)):
+        if not is_damage(error):
+            raise
+        anew = memory.with_name(f".tmp-{memory.name}")
+        _remove(anew)
+        try:
+            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
+        except sqlite3.Error:
+            _remove(anew)
             raise
         log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
-        for path in (memory, memory.with_name(f"{memory.name}-journal")):
-            path.unlink(missing_ok=True)
-        _add(memory, frontiers)
+        _remove(memory)
+        anew.replace(memory)
 
 
 def _add(memory: Path, frontiers: Sequence[Path]) -> None:
@@ -135,3 +141,9 @@ def _add(memory: Path, frontiers: Sequence[Path]) -> None:
             connection.execute("ATTACH ? AS crawl", (str(path),))
             connection.execute(_ADD)
             connection.execute("DETACH crawl")
+
+
+def _remove(database: Path) -> None:
+    """Remove a database and what it would be rolled back by."""
+    for path in (database, database.with_name(f"{database.name}-journal")):
+        path.unlink(missing_ok=True)

@@ -184,7 +184,8 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     if not lenient and not any(file.kind for file in files):
         unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
         holds = f"none of the kinds of file that can be read ({known_kinds()})" if unknown else "no files"
-        unread = f"; {len(closed)} folders were not entered, such as {closed[0].name}" if closed else ""
+        why = f" ({closed[0].fault[1]})" if closed and closed[0].fault else ""
+        unread = f"; {len(closed)} folders were not entered, such as {closed[0].name}{why}" if closed else ""
         instead = next((f"; {file.name}: {hint}" for file in files if (hint := _instead(file.name))), "")
         raise IngestError(f"{root} holds {holds}{instead}{unread}")
     return closed + files

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
+from quern.jobs.documents.duplicates.clusters import bucket_pairs
 from quern.jobs.documents.duplicates.signatures import jaccard, shingles
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
@@ -204,3 +206,9 @@ def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> Non
     (state / "signatures.parquet").write_bytes(b"PAR1")
     assert NightStates(states).newest(lambda path, _: path) is None
     assert keepers(nights.night(CORPUS)) == first
+
+
+def test_a_huge_bucket_gives_a_few_pairs_per_member() -> None:
+    rule = DeduplicateSettings()
+    earlier, later = bucket_pairs(np.zeros(20_000, dtype=np.int64), rule)
+    assert len(earlier) == len(later) <= rule.bucket**2 / 2 + 20_000 * (rule.neighbours + rule.representatives)
