@@ -87,7 +87,7 @@ def find_folder(name: str, setting: str = "embed.model") -> Path:
     forbid_network()
     from huggingface_hub import snapshot_download
 
-    repository = name if "/" in name else f"sentence-transformers/{name}"
+    repository = f"sentence-transformers/{name}" if setting == "embed.model" and "/" not in name else name
     try:
         return Path(snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError) as error:

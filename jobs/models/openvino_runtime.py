@@ -41,7 +41,7 @@ def _convert(model: Model, file: Path) -> None:
         raise ModelError(f"model {model.folder} is no plain BERT: set embed.engine to torch, which runs any")
     try:
         convert(model, file)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError, OSError, MemoryError) as error:
         cause = (str(error).strip().splitlines() or ["no message"])[-1]
         raise ModelError(
             f"model {model.folder} cannot be converted for OpenVINO ({cause}); set embed.engine to torch"

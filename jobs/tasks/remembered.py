@@ -46,8 +46,9 @@ class Kept(Generic[Output]):
 class StepMemo(Generic[Output]):
     """What one step made of its inputs, in a directory of `root`."""
 
-    def __init__(self, root: Path, step: Kept[Output]) -> None:
-        self._root, self._output, self._read_only = root, step.output, False
+    def __init__(self, root: Path, step: Kept[Output], warned: set[str]) -> None:
+        """`warned` has what was warned of, for all steps of a run: it is said once."""
+        self._root, self._output, self._warned = root, step.output, warned
         self._memo = Memo(root / step.folder)
         self._writer = MemoWriter(root / step.folder, _MADE, most=4096)
 
@@ -89,6 +90,7 @@ class StepMemo(Generic[Output]):
         try:
             yield
         except OSError as error:
-            if not self._read_only:
-                log.warning("answers are not remembered: %s error=%s", self._root, error.strerror or error)
-            self._read_only = True
+            warning = f"answers are not remembered: {self._root} error={error.strerror or error}"
+            if warning not in self._warned:
+                log.warning("%s", warning)
+            self._warned.add(warning)

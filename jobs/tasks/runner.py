@@ -55,6 +55,7 @@ class Reasoner:
         self._backend: Backend | None = None
         self._memo = memo
         self._memos: dict[Path, StepMemo[Any]] = {}
+        self._warned: set[str] = set()
         self.cost = Cost()
         self.fallen_back = self.reused = self.computed = 0
 
@@ -134,7 +135,7 @@ class Reasoner:
         """What a step makes of each input: what is remembered, else what `make` makes of them by their places."""
         folder = step.folder
         if folder not in self._memos:
-            self._memos[folder] = StepMemo(root, step)
+            self._memos[folder] = StepMemo(root, step, self._warned)
         memo: StepMemo[Output] = self._memos[folder]
         keys, known = memo.known(identities)
         missing = {key: n for n, key in enumerate(keys) if known[n] is None}

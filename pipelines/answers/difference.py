@@ -44,7 +44,7 @@ class AnswerChange:
 
 
 def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
-    """The answers that changed from the run in the folder `old` to that in `new`, in the order of `new`.
+    """The answers that changed from the run `old` to that in `new`, in the order of `new`.
 
     Of the old run only where each answer stands is held in memory: some 150 bytes a question.
 
@@ -52,7 +52,7 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
         DifferenceError: A folder holds no answers, or a line of them is damaged.
     """
     place = {a.query_id: at for at, a in answers_in(old)}
-    with (old / "answers.jsonl").open("rb") as before:
+    with _file(old).open("rb") as before:
         for _, after in answers_in(new):
             at = place.pop(after.query_id, None)
             if at is None:
@@ -88,12 +88,13 @@ def answers_in(path: Path) -> Iterator[tuple[int, Answer]]:
     Raises:
         DifferenceError: They cannot be read, or a line is no answer.
     """
-    path, at = path / "answers.jsonl" if path.is_dir() else path, 0
+    path, at = _file(path), 0
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    yield at, Answer.model_validate_json(line)
+                    if line.strip():
+                        yield at, Answer.model_validate_json(line)
                 except ValidationError as error:
                     raise DifferenceError(f"{path}:{number}: {problem_of(error)}") from None
                 at += len(line)
@@ -101,6 +102,10 @@ def answers_in(path: Path) -> Iterator[tuple[int, Answer]]:
         raise DifferenceError(
             f"{path} cannot be read: {error.strerror}; name the folder that `quern answer --out` wrote"
         ) from None
+
+
+def _file(run: Path) -> Path:
+    return run / "answers.jsonl" if run.is_dir() else run
 
 
 def _only(answer: Answer, *, new: bool) -> AnswerChange:

@@ -82,7 +82,7 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
         newest = next(reversed(warehouse.snapshot_ids()), None)
     # What the newest pins as well is mended with it: it names its files first.
     for build_id in sorted([snapshot] if snapshot else warehouse.snapshot_ids(), key=lambda i: i != newest):
-        only = f"only snapshot {build_id} needs it: `quern snapshots prune` forgets it"
+        only = f"only snapshot {build_id} needs it: `quern vacuum` forgets it"
         mend = f"the next build publishes another, pruning forgets snapshot {build_id}"
         files.append(_sealed(warehouse.snapshots / f"{build_id}.json", mend, listed=True))
         try:

@@ -28,7 +28,7 @@ def render(report: Report) -> str:
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines += [f"warning: {warning}" for warning in report.warnings]
-    lines += [f"{name}: nothing to go by; it needs a gold answer" for name in report.silent]
+    lines += [f"{name}: nothing to go by: it needs an answer, and most a gold one" for name in report.silent]
     if report.opinions:
         lines.append(f"left out, as only a model judges them (--set generator.kind=...): {', '.join(report.opinions)}")
     if report.alone:

@@ -179,5 +179,5 @@ def _explain(error: ErrorDetails, where: str) -> str:
     path = ".".join(parts) or "the sweep"
     if error["type"] == "extra_forbidden":
         fields = {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
-        return f"{where}: {no_such('key', parts[-1], sorted(fields))}"
+        return f"{where}: {path}: {no_such('key', parts[-1], sorted(fields))}"
     return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"

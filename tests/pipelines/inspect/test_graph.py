@@ -76,7 +76,7 @@ def test_figures_are_those_worked_out_by_hand(graph: Structure) -> None:
 
 
 def test_a_graph_is_described_by_its_hubs_and_communities(small: Snapshot, quern_here: Quern) -> None:
-    words = ("graph", "-w", small.warehouse.root, "--hubs", "2")
+    words = ("graph", "-w", small.warehouse.root)
     figures = json.loads(quern_here(*words, "--json").stdout)
     assert (figures["hubs"][0]["query_id"], figures["hubs"][0]["in_degree"]) == ("c-0", 2)
     assert list(figures["kinds"]) == ["mention", "neighbour", "all"]
