@@ -156,7 +156,11 @@ class _Runner:
         # The rule of refusal knows the default embedder's vectors alone.
         encode = self._searcher.question_embedder.encode if Weights.load().model == manifest.model else None
         texts = [q.question for q in questions]
-        seen = understood(self._reasoner, texts, self._has_word, self._settings.question, now, encode)
+
+        def in_corpus(word: str) -> bool:
+            return self._searcher.graph.lexical.frequency(word) > 0
+
+        seen = understood(self._reasoner, texts, in_corpus, self._settings.question, now, encode)
         going = [(q, u) for q, u in zip(questions, seen, strict=True) if u.refused is None]
         answered = iter(
             gated(self._overviews(going) if self._recipe.answer else self._answered(going), self._searcher.snapshot)
@@ -167,9 +171,6 @@ class _Runner:
             next(answered) if u.refused is None else Answer(**self._known(q), **refusal, notes=list(u.notes))
             for q, u in zip(questions, seen, strict=True)
         ]
-
-    def _has_word(self, word: str) -> bool:
-        return self._searcher.graph.lexical.frequency(word) > 0
 
     def _known(self, question: Question) -> dict[str, Any]:
         """The fields of an answer that are known when its question is."""

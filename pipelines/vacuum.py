@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from os import W_OK, access
 from pathlib import Path
@@ -58,7 +58,9 @@ def vacuum(warehouse: Warehouse, keep: int, memo: MemoSettings, *, dry_run: bool
     Raises:
         WarehouseError: A build is writing.
     """
-    with _held(warehouse, dry_run=dry_run):
+    # A dry run can do without the lock where nobody can write.
+    unheld = dry_run and not access(warehouse.root, W_OK)
+    with nullcontext() if unheld else warehouse.lock("quern vacuum"):
         done = _pruned(warehouse, keep, dry_run=dry_run)
         _remove(_abandoned(warehouse), done, dry_run=dry_run)
         if _is_to_purge(warehouse):
@@ -122,11 +124,6 @@ def _purge(warehouse: Warehouse, done: Vacuumed, *, dry_run: bool = False) -> No
             store.purged()
     except PageStoreError as error:  # The next build purges again.
         log.warning("%s", error)
-
-
-def _held(warehouse: Warehouse, *, dry_run: bool) -> AbstractContextManager[None]:
-    """The warehouse as its writer has it; a dry run can do without where nobody can write."""
-    return nullcontext() if dry_run and not access(warehouse.root, W_OK) else warehouse.lock("quern vacuum")
 
 
 def _pruned(warehouse: Warehouse, keep: int, *, dry_run: bool) -> Vacuumed:

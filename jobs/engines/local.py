@@ -46,7 +46,7 @@ class LocalEngine:
         """
         begun, left = time.monotonic(), list(items)
         try:
-            while left and (alone or not self._ready()):
+            while left and (alone or not self._workers or not all(worker.ready() for worker in self._workers)):
                 yield function(left.pop(0))
                 seconds_left = (time.monotonic() - begun) / (len(items) - len(left)) * len(left)
                 if not (alone or self._workers) and self._cores > 1 and seconds_left > _REPAYS:
@@ -61,9 +61,6 @@ class LocalEngine:
         except BaseException:
             self.close()  # They are in the middle of their work.
             raise
-
-    def _ready(self) -> bool:
-        return bool(self._workers) and all(worker.ready() for worker in self._workers)
 
     def close(self) -> None:
         """End the workers."""

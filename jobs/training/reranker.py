@@ -162,10 +162,10 @@ class Batches:
 
     def __init__(self, groups: Sequence[Group], shape: Shape, seed: int) -> None:
         self._groups, self._shape, self._seed = groups, shape, seed
-        self._order = lru_cache(maxsize=2)(self._shuffled)
-
-    def _shuffled(self, epoch: int) -> list[int]:
-        return random.Random(f"{self._seed}/epoch/{epoch}").sample(range(len(self._groups)), len(self._groups))
+        every = range(len(groups))
+        self._order = lru_cache(maxsize=2)(
+            lambda epoch: random.Random(f"{seed}/epoch/{epoch}").sample(every, len(every))
+        )
 
     def __call__(self, step: int) -> Lists:
         """The questions of a step, each with a positive, its own negatives and positives of the others."""
