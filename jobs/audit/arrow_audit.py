@@ -37,7 +37,7 @@ class Unexpected:
 
     def __init__(self, columns: Sequence[str], rule: Callable[..., pa.Array], *, with_nulls: bool = False) -> None:
         self.columns = columns
-        self.rows = self.count = 0  # Rows that the rule speaks of, and those that break it.
+        self.rows = self.count = 0  # Rows that the rule checks, and those that break it.
         self._rule, self._with_nulls = rule, with_nulls
         self._values: list[Any] = []
 

@@ -65,8 +65,10 @@ class Model:
     lowercase: bool  # Whether texts are lower-cased before the tokenizer sees them.
 
 
-def find_folder(name: str, setting: str = "embed.model") -> Path:
+def find_folder(name: str, setting: str = "embed.model", owner: str = "sentence-transformers/") -> Path:
     """The folder of the model that `setting` names: the packaged default, a path, or a cached model.
+
+    A name without an owner is one of `owner`.
 
     Raises:
         ModelError: There is no such folder, and no such model in the local Hugging Face cache.
@@ -87,7 +89,7 @@ def find_folder(name: str, setting: str = "embed.model") -> Path:
     forbid_network()
     from huggingface_hub import snapshot_download
 
-    repository = f"sentence-transformers/{name}" if setting == "embed.model" and "/" not in name else name
+    repository = name if "/" in name else f"{owner}{name}"
     try:
         return Path(snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError) as error:

@@ -26,7 +26,7 @@ def model_folder(model: str) -> Path:
         GeneratorError: There is none on this machine; nothing is downloaded.
     """
     try:
-        folder = find_folder(model, "generator.model")
+        folder = find_folder(model, "generator.model", owner="")
     except ModelError as error:
         raise GeneratorError(str(error)) from error
     if not (folder / "config.json").is_file():

@@ -135,3 +135,9 @@ def test_a_script_is_known_by_its_entries_in_the_vocabulary() -> None:
 def test_a_text_is_readable_by_the_share_of_its_letters() -> None:
     shares = readable(["Who was Zoë?", "谁是 Bo", "战国无双3", "1984?", ""], frozenset({"LATIN"}))
     assert shares.tolist() == pytest.approx([1.0, 0.5, 0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("owner", ["sentence-transformers/", ""])
+def test_a_name_without_an_owner_is_looked_up_by_the_owner_of_the_setting(owner: str) -> None:
+    with pytest.raises(ModelError, match=f"hf download {owner}no-such-model`"):
+        find_folder("no-such-model", owner=owner)
