@@ -127,6 +127,8 @@ class Part:
     dropped: frozenset[str] = frozenset()  # Files whose rows no longer count, because they were read again.
     checksums: Mapping[str, str] = field(default_factory=dict)  # Checksums of its files, by kind.
     ingest: int = 0  # Number of the ingest that wrote it; later ones have higher numbers.
+    # Numbers of earlier ingests that read files of it first, in the same version.
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def live(self) -> tuple[Claim, ...]:
@@ -186,7 +188,7 @@ class Part:
                 writer.write("rejects", batch.filter(pc.invert(told_of)))
             for batch in self.batches("sightings"):
                 writer.write("sightings", batch)
-            return replace(writer.finish(self.live), ingest=self.ingest)
+            return replace(writer.finish(self.live), ingest=self.ingest, earlier=self.earlier)
 
     def remove(self) -> None:
         """Delete its files, the one that makes it a part first."""
@@ -239,14 +241,19 @@ class PartWriter:
 class Named:
     """What the manifest says of a part in effect."""
 
-    files: Sequence[str]  # The files that it holds.
+    files: Mapping[str, str]  # The files that it holds, each with its version as in `Claim`.
     dropped: Sequence[str] = ()  # Those of them that were read again since, or removed.
     ingest: int = 0  # Number of the ingest that wrote it.
+    earlier: Mapping[str, int] = field(default_factory=dict)  # As in `Part`.
 
     @property
     def live(self) -> list[str]:
         """Files of which it holds what counts."""
         return [file for file in self.files if file not in set(self.dropped)]
+
+    def number(self, file: str) -> int:
+        """The number of the ingest that read `file` first, in this version."""
+        return self.earlier.get(file, self.ingest)
 
     @property
     def mend(self) -> str:
@@ -265,8 +272,8 @@ def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
         claims = tuple(Claim(**c) for c in about["claims"])
     except FileNotFoundError:
         raise DamagedError(path, "it is gone", mend) from None
-    named = named or Named(())
-    return Part(directory, name, claims, frozenset(named.dropped), about["checksums"], named.ingest)
+    named = named or Named({})
+    return Part(directory, name, claims, frozenset(named.dropped), about["checksums"], named.ingest, named.earlier)
 
 
 def _again(files: Iterable[str]) -> str:
@@ -346,7 +353,12 @@ class PageStore:
         Raises DamagedError: the manifest is damaged, and its copy; PageStoreError: the store is of another version of
         Quern.
         """
-        return {name: Named(**named) for name, named in self._read().get("parts", {}).items()}
+        parts = self._read().get("parts", {})
+        # A manifest of an earlier release lists the files without versions.
+        for of in parts.values():
+            if isinstance(of["files"], list):
+                of["files"] = dict.fromkeys(of["files"], "")
+        return {name: Named(**of) for name, of in parts.items()}
 
     def removals(self) -> Removals:
         """The pages that were removed; raises as `named`."""
@@ -385,6 +397,9 @@ class PageStore:
         retired: list[str] = []
         there = self.named()
         ingest = 1 + max((of.ingest for of in there.values()), default=0)
+        # What is read again because its part was damaged is no later version than it was.
+        known = ((of, file) for of in there.values() for file in of.live if of.files[file])
+        numbers = {(file, of.files[file]): of.number(file) for of, file in known}
         for name, before in there.items():
             now = replace(before, dropped=sorted({*before.dropped, *(again & set(before.files))}))
             if now.live:
@@ -392,7 +407,9 @@ class PageStore:
             else:
                 retired.append(name)
         for part in parts:
-            named[part.name] = Named(sorted({c.file for c in part.claims}), sorted(part.dropped), ingest)
+            files = {c.file: c.version for c in sorted(part.claims, key=lambda claim: claim.file)}
+            earlier = {at[0]: numbers[at] for at in files.items() if at in numbers}
+            named[part.name] = Named(files, sorted(part.dropped), ingest, earlier)
         self._write(named, self.removals())
         for name in retired:
             Part(self.directory, name, ()).remove()
@@ -415,7 +432,9 @@ class PageStore:
             return
         parts = [self.part(name, of) for name, of in named.items()]
         again = {part.name: part.without(removals) for part in parts}
-        self._write({again[name].name: replace(of, files=of.live, dropped=()) for name, of in named.items()}, removals)
+        live = {name: {file: of.files[file] for file in of.live} for name, of in named.items()}
+        now = {again[name].name: replace(of, files=live[name], dropped=()) for name, of in named.items()}
+        self._write(now, removals)
         for part in (*self.pending(), *(part for part in parts if again[part.name] is not part)):
             part.remove()
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import VERIFIED
-from quern.indexes.page_store import PageStore, Part, Removals
+from quern.indexes.page_store import Named, PageStore, Part, Removals
 from quern.jobs.engines import Engines
 from quern.jobs.pages.formats.files import page_url
 from quern.jobs.pages.ingest import Span, spans_of
@@ -89,8 +89,9 @@ def add_pages(
     with store.lock(), Engines(settings.engine, folder=store.directory) as engines:
         VERIFIED.forget()
         store.mend()
-        held = store.whole_parts()
-        inputs = named_inputs(found, held, warehouse.root)
+        held, named = store.whole_parts(), store.named()
+        damaged = [named[name] for name in named.keys() - {part.name for part in held}]
+        inputs = named_inputs(found, held, damaged, warehouse.root)
         missing = missing_documents(sources, inputs, held, warehouse.root)
         if sync and not confirmed:
             missing.check_share(sources, settings.audit.max_shrink)
@@ -132,11 +133,12 @@ def add_pages(
     return report
 
 
-def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> list[Input]:
+def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequence[Named], root: Path) -> list[Input]:
     """The files found, as the page store of the warehouse at `root` names them.
 
     Folders may hold files of one name, which are different documents. The one that was ingested first has the address
     of its path in its folder, for as long as it is there; the address of another is its whole path, and stays so.
+    Of a damaged part the addresses are not known: its files have those that no other file has.
     """
     inputs: list[Input] = []
     for file in found:  # The name of one in the warehouse, as a crawl's archives are, holds when that is moved.
@@ -159,6 +161,9 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
                 has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
                 if Path(root, row["source_file"]).exists() or row["source_file"].startswith("s3://"):
                     owners.setdefault(row["url"], row["source_file"])
+    for of in sorted(damaged, key=lambda of: of.ingest):
+        for name in sorted(address.keys() & {*of.live}):
+            owners.setdefault(address[name], name)
     named: list[Input] = []
     for file in inputs:
         url = address.get(file.name)

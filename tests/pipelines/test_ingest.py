@@ -146,6 +146,24 @@ def test_the_version_that_was_ingested_last_stays_whatever_its_file_is_called(
     assert b"noon" in read(warehouse, run)["doc:tide"]
 
 
+@pytest.mark.parametrize("ending", [".json", ".pages.parquet"])
+def test_what_is_read_again_after_damage_keeps_its_place_among_versions_and_its_address(
+    warehouse: Warehouse, tmp_path: Path, run: Run, ending: str
+) -> None:
+    add(warehouse, document(tmp_path / "z.jsonl", "High water is at nine."), put(tmp_path / "in" / "a.html", HTML))
+    (part,) = page_store(warehouse).parts()
+    add(warehouse, document(tmp_path / "a.jsonl", "High water is at ten."), put(tmp_path / "also" / "a.html", HTML * 2))
+    before = read(warehouse, run)
+    assert b"ten" in before["doc:tide"]
+    (part.directory / f"{part.name}{ending}").write_bytes(b"{}")
+    sources = (tmp_path / "also", tmp_path / "in", tmp_path / "z.jsonl", tmp_path / "a.jsonl")
+    assert add(warehouse, *sources).reused == 2
+    assert read(warehouse, run) == before
+    document(tmp_path / "z.jsonl", "High water is at noon.", changed=10**9)
+    add(warehouse, *sources)
+    assert b"noon" in read(warehouse, run)["doc:tide"], "a file that changed is a later version"
+
+
 def test_a_stated_time_of_change_counts_before_the_order_of_ingests(
     warehouse: Warehouse, tmp_path: Path, run: Run
 ) -> None:
