@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
@@ -19,6 +20,15 @@ INTERRUPTED = 130
 def _stop(signum: int, frame: object) -> None:
     sys.stderr.write("interrupted before it began\n")
     sys.exit(INTERRUPTED)
+
+
+def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Interrupt anew: Python drops what is raised in a finalizer or a weak reference's callback."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        to = threading.main_thread().ident  # It may wait in a system call, which only a signal of its own ends.
+        threading.Timer(0.1, signal.pthread_kill, (to, signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 class _Leaving:
@@ -74,6 +84,7 @@ def main() -> None:
     leaving = _Leaving()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
+    sys.unraisablehook = _stop_again
     start_light()
     from quern.pipelines.cli.main import main as run
 

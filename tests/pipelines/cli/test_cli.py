@@ -142,6 +142,19 @@ def test_a_command_that_is_stopped_while_its_arguments_are_read_ends_as_any(
     assert quern_here("build", "absent", "-w", tmp_path / "w").returncode == 2
 
 
+def test_a_command_that_is_stopped_in_a_finalizer_is_stopped() -> None:
+    # Python drops what is raised there.
+    code = (
+        "import sys, signal, time; from quern.pipelines.cli import entry, main\n"
+        "class Last:\n    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "def app(**_):\n    Last()\n    time.sleep(20)\n"
+        "main.app = app; entry.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    told = "interrupted; run the same command again: it goes on from where it stopped\n"
+    assert (ended.returncode, ended.stderr) == (130, told)
+
+
 def test_a_command_that_is_stopped_when_it_has_ended_keeps_its_exit_code() -> None:
     # Stopped while Python tidies up.
     code = (
