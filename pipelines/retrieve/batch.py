@@ -79,8 +79,8 @@ class Batch:
             return [_QuestionVector(vector=b64encode(row.tobytes()).decode("ascii")) for row in vectors]
 
         step = Kept("question_vectors", _QuestionVector, self.searcher.question_model)
-        kept = self.reasoner.kept(step, texts, embed)
-        return np.stack([np.frombuffer(b64decode(one.vector), dtype="<f4") for one in kept]).astype(np.float32)
+        outputs = self.reasoner.kept(step, texts, embed)
+        return np.stack([np.frombuffer(b64decode(one.vector), dtype="<f4") for one in outputs]).astype(np.float32)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -120,18 +120,18 @@ class Batch:
         similarities = np.full((len(self), most), -np.inf, dtype=np.float32)
         for questions, mask in self.allowed.each():
             rows = np.flatnonzero(mask[sought.owner])
-            found = nearest(self.vectors[questions], Part(sought.vectors, rows), most)
-            known = found.positions >= 0
-            positions[questions] = np.where(known, rows[np.where(known, found.positions, 0)] if len(rows) else -1, -1)
-            similarities[questions] = found.similarities
+            hits = nearest(self.vectors[questions], Part(sought.vectors, rows), most)
+            known = hits.positions >= 0
+            positions[questions] = np.where(known, rows[np.where(known, hits.positions, 0)] if len(rows) else -1, -1)
+            similarities[questions] = hits.similarities
         return Neighbours(positions, similarities)
 
     @cached_property
     def dense(self) -> Scored:
         """The `retrieve.depth` nearest chunks of each question by cosine."""
-        found = self.nearest_of(self.graph.chunks, self._depth(len(self.graph.chunks.keys)))
-        question, rank = np.nonzero(found.similarities > 0)
-        return Scored(question, found.positions[question, rank], found.similarities[question, rank])
+        neighbours = self.nearest_of(self.graph.chunks, self._depth(len(self.graph.chunks.keys)))
+        question, rank = np.nonzero(neighbours.similarities > 0)
+        return Scored(question, neighbours.positions[question, rank], neighbours.similarities[question, rank])
 
     @cached_property
     def lexical(self) -> Scored:
@@ -146,9 +146,9 @@ class Batch:
         one chunk come together.
         """
         nodes = self.graph.nodes
-        found = self.nearest_of(nodes, self._depth(len(nodes.keys), times=5))
-        question, rank = np.nonzero(found.similarities > 0)
-        chunk, near = nodes.owner[found.positions[question, rank]], found.similarities[question, rank]
+        neighbours = self.nearest_of(nodes, self._depth(len(nodes.keys), times=5))
+        question, rank = np.nonzero(neighbours.similarities > 0)
+        chunk, near = nodes.owner[neighbours.positions[question, rank]], neighbours.similarities[question, rank]
         best = grouped(question, chunk, near, len(self.graph.chunks.keys), "max")
         return cut(best, len(self), self.settings.retrieve.depth)
 

@@ -48,9 +48,9 @@ def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> 
     rows += [(other.hits[n], other.evidence[n]) for other, positions in more for n in sorted(positions)]
     rows.sort(key=lambda row: -row[0].score)
     best = {hit.chunk_id: (hit, evidence) for hit, evidence in reversed(rows)}
-    kept = sorted(best.values(), key=lambda row: (-row[0].score, row[0].chunk_id))
-    hits = [hit.model_copy(update={"rank": rank}) for rank, (hit, _) in enumerate(kept, 1)]
-    return Found(hits, [evidence for _, evidence in kept], found.path, found.search)
+    pairs = sorted(best.values(), key=lambda row: (-row[0].score, row[0].chunk_id))
+    hits = [hit.model_copy(update={"rank": rank}) for rank, (hit, _) in enumerate(pairs, 1)]
+    return Found(hits, [evidence for _, evidence in pairs], found.path, found.search)
 
 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
@@ -165,8 +165,8 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
             via = next((source for source in sources if hops.get((question, source)) == hop - 1), None)
         if via is not None:
             # Where there are both kinds of edge between two nodes, it is a mention.
-            named = graph.mentions.indices[slice(*graph.mentions.indptr[via : via + 2])]
-            edge = "mention" if node in named else "neighbour"
+            mentions = graph.mentions.indices[slice(*graph.mentions.indptr[via : via + 2])]
+            edge = "mention" if node in mentions else "neighbour"
         hops[question, node] = hop
         rows[question].append(
             PathNode(
@@ -252,8 +252,8 @@ class Passages:
             new = [text for text in dict.fromkeys(texts) if (recipe.name, text) not in self._known]
             if new:
                 batch = Batch(self._searcher, new)
-                for text, found in zip(new, load_evidence(batch, recipe.rank(batch)), strict=True):
-                    self._known[recipe.name, text] = [e.text for e in found.evidence[:most]]
+                for text, result in zip(new, load_evidence(batch, recipe.rank(batch)), strict=True):
+                    self._known[recipe.name, text] = [e.text for e in result.evidence[:most]]
             return [self._known[recipe.name, text] for text in texts]
 
         return retrieve

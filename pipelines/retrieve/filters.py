@@ -97,9 +97,9 @@ def conditions_in(text: str) -> tuple[Condition, ...]:
     if len(text) > _MOST_CHARACTERS:
         start = shortened(text[:_MOST_CHARACTERS], 60)
         raise FilterError(f"the filter {start!r} has {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     rest = text.strip()
-    while rest or not found:
+    while rest or not conditions:
         begins = _BEGINS.match(rest)
         if begins is None:
             raise FilterError(
@@ -109,8 +109,8 @@ def conditions_in(text: str) -> tuple[Condition, ...]:
         operator = (begins["sign"] or begins["word"]).lower()
         operator = "=" if operator == "==" else operator
         values, rest = _operand(text, operator, rest[begins.end() :])
-        found.append(_condition(text, begins["column"].strip(), operator, values))
-    return tuple(found)
+        conditions.append(_condition(text, begins["column"].strip(), operator, values))
+    return tuple(conditions)
 
 
 def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
@@ -121,15 +121,15 @@ def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
     """
     listed = operator == "in"
     if listed or rest.startswith(('"', "'")):
-        found = _OPERANDS[listed].match(rest)
-        if found is None:
+        match = _OPERANDS[listed].match(rest)
+        if match is None:
             form = "a list such as (de, fr)" if listed else "closed; a quote within is doubled"
             raise FilterError(f"the filter {text!r}: the value {rest!r} is not {form}")
-        after = rest[found.end() :]
+        after = rest[match.end() :]
         joined = _JOINED.match(after)
         if after.strip() and (joined is None or joined[1].lower() == "or"):
             raise FilterError(f"the filter {text!r}: {after.strip()!r} after the value is not `and` with a condition")
-        items = _ITEM.findall(found[0][1:-1]) if listed else [found[0]]
+        items = _ITEM.findall(match[0][1:-1]) if listed else [match[0]]
         values = [i[1:-1].replace(i[0] * 2, i[0]) if i[0] in "\"'" else i.strip() for i in items]
         return values, after[joined.end() :] if joined else ""
     if rest.startswith(("=", "<", ">", "!")):
@@ -145,15 +145,15 @@ def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
 def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Condition:
     """The condition on the column `name`; `text` is for messages."""
     if name.startswith(f"{METADATA}."):
-        given = name.removeprefix(f"{METADATA}.").strip()
-        given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
+        field = name.removeprefix(f"{METADATA}.").strip()
+        field = field[1:-1] if field.startswith('"') and field.endswith('"') else field
         number = _number(values[0]) if operator[0] in "<>" else None
         same = tuple((value, value) for value in (values if number is None else [number]))
-        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, same)
+        return Condition(DOCUMENTS.name, f"{METADATA}.{field}", operator, same)
     tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
     if name != KNOWN_AT and not tables:
-        known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS), f"{METADATA}.NAME"})
-        raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
+        columns = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS), f"{METADATA}.NAME"})
+        raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, columns)}")
     table = tables[0] if tables else DOCUMENTS
     kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
     if operator == "contains" and not pa.types.is_string(kind):
@@ -261,8 +261,8 @@ class Masks:
             documents = each.table == DOCUMENTS.name
             keys = members.documents.keys if documents else members.chunks
             met = np.zeros(len(keys), dtype=np.bool_)
-            for named, holds in met_by(self._snapshot, each):
-                at = positions_in(keys, named)
+            for ids, holds in met_by(self._snapshot, each):
+                at = positions_in(keys, ids)
                 met[at[at >= 0]] = holds[at >= 0]
             mask &= met[members.documents.of_chunk] if documents else met
         return np.packbits(mask)

@@ -39,22 +39,22 @@ _LONGEST_VALUE: Final = 100
 def keys_named(question: str) -> list[str]:
     """What of a question may be the key or the address of a document: codes, addresses, or all of it as one word."""
     whole = question.strip().strip("?!.\"'“”")
-    found = [*_ADDRESS.findall(question), *_CODE.findall(question)]
+    keys = [*_ADDRESS.findall(question), *_CODE.findall(question)]
     if whole and len(whole) <= _LONGEST and not re.search(r"\s", whole) and re.search(r"\d", whole):
-        found.insert(0, whole)
-    return list(dict.fromkeys(found))[:_MOST]
+        keys.insert(0, whole)
+    return list(dict.fromkeys(keys))[:_MOST]
 
 
 def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
     """Of each question that names documents their positions, and what each is named by."""
-    wanted = {n: keys for n, q in enumerate(batch.questions) if (keys := keys_named(q))}
-    every = sorted({form for keys in wanted.values() for key in keys for form in _forms(key)})
+    keys_of = {n: keys for n, q in enumerate(batch.questions) if (keys := keys_named(q))}
+    every = sorted({form for keys in keys_of.values() for key in keys for form in _forms(key)})
     rows = batch.searcher.snapshot.table("documents").lookup("doc_id", every, ["doc_id"]) if every else None
-    known = set(rows["doc_id"].to_pylist()) if rows is not None else set()
+    doc_ids = set(rows["doc_id"].to_pylist()) if rows is not None else set()
     by_key: dict[int, dict[int, str]] = {}
-    for n, keys in wanted.items():
+    for n, keys in keys_of.items():
         for key in keys:
-            ids = [form for form in _forms(key) if form in known]
+            ids = [form for form in _forms(key) if form in doc_ids]
             at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
             if not at:
                 # The document with this address or one that ends in the key, or the few that have the key as a code.
@@ -111,9 +111,9 @@ def _forms(key: str) -> Sequence[str]:
 class _Hashes:
     """Names of documents as hashes: 16 bytes each."""
 
-    def __init__(self, searcher: Searcher, named: Callable[[Searcher], Iterator[tuple[str, int]]]) -> None:
-        """`named` gives keys of documents with the hashes of their names."""
-        rows = list(named(searcher))
+    def __init__(self, searcher: Searcher, keys: Callable[[Searcher], Iterator[tuple[str, int]]]) -> None:
+        """`keys` gives keys of documents with the hashes of their names."""
+        rows = list(keys(searcher))
         hashes = np.array([name for _, name in rows], dtype=np.uint64)
         places = positions_in(searcher.graph.documents.keys, pa.array([key for key, _ in rows], pa.string()))
         order = np.argsort(hashes, kind="stable")
@@ -122,10 +122,10 @@ class _Hashes:
 
     def at(self, name: str) -> list[int]:
         """Positions of the documents that have a name."""
-        wanted = np.uint64(_hash(name))
-        start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
-        found: list[int] = np.unique(self._places[start:end]).tolist()
-        return [place for place in found if place >= 0]
+        key = np.uint64(_hash(name))
+        start, end = np.searchsorted(self._hashes, key), np.searchsorted(self._hashes, key, side="right")
+        places: list[int] = np.unique(self._places[start:end]).tolist()
+        return [place for place in places if place >= 0]
 
 
 def _values(searcher: Searcher) -> Iterator[tuple[str, int]]:

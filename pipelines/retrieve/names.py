@@ -229,9 +229,9 @@ def surfaced(batch: Batch, scored: Scored) -> Scored:
     question, chunk = _sole_holders(batch)
     chunks = len(batch.graph.chunks.keys)
     rank = ranks(scored, len(batch))
-    key, wanted = scored.question * chunks + scored.chunk, question * chunks + chunk
-    there = np.isin(wanted, key[rank < settings.top_k])
-    question, wanted = question[~there], wanted[~there]
+    key, pair = scored.question * chunks + scored.chunk, question * chunks + chunk
+    there = np.isin(pair, key[rank < settings.top_k])
+    question, pair = question[~there], pair[~there]
     place = np.full(len(batch), np.nan)
     middle = rank == (settings.top_k + 1) // 2
     place[scored.question[middle]] = scored.score[middle]
@@ -239,10 +239,10 @@ def surfaced(batch: Batch, scored: Scored) -> Scored:
     few = np.isnan(place)
     place[few] = 0.0
     score = np.nextafter(place[question].astype(np.float32), np.float32(np.inf))
-    other = ~np.isin(key, wanted)
+    other = ~np.isin(key, pair)
     return in_order(
         np.concatenate([scored.question[other], question]),
-        np.concatenate([scored.chunk[other], wanted % chunks]),
+        np.concatenate([scored.chunk[other], pair % chunks]),
         np.concatenate([scored.score[other], score]),
     )
 

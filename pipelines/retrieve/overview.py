@@ -97,8 +97,8 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     """
     held = batch.searcher.held(_communities)
     spans = [_span(q) for q in batch.questions]
-    asked = [[c.text for c in parsed(plain).constituents] for _, plain in spans]
-    facets, nodes = Clauses(batch, asked), batch.graph.nodes
+    clauses = [[c.text for c in parsed(plain).constituents] for _, plain in spans]
+    facets, nodes = Clauses(batch, clauses), batch.graph.nodes
     owner = facets.question
     # The mean cosine of each constituent with its nearest nodes.
     cosines = facets.nearest_of(nodes, max(1, min(_NEAREST, len(nodes.keys)))).similarities
@@ -106,8 +106,8 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     mean: Floats = np.where(known, cosines, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     near = mean >= batch.settings.overview.near
     both = facets.with_vectors((facets.vectors + batch.vectors[owner]) * np.float32(0.5)) if len(facets) else facets
-    found = both.nearest_of(nodes, max(1, min(_READ, len(nodes.keys))))
-    read = np.unique(found.positions[near][found.positions[near] >= 0])
+    hits = both.nearest_of(nodes, max(1, min(_READ, len(nodes.keys))))
+    read = np.unique(hits.positions[near][hits.positions[near] >= 0])
     keys = nodes.keys.take(pa.array(read)).to_pylist()
     owners = batch.graph.chunks.keys.take(pa.array(nodes.owner[read])).to_pylist()
     snapshot = batch.searcher.snapshot
@@ -116,9 +116,7 @@ def choose(batch: Batch, most: int) -> list[Choice]:
     choices = []
     for question, (days, _) in enumerate(spans):
         own = np.flatnonzero((owner == question) & near).tolist()
-        ranked = [
-            _ranked(batch, facets.questions[n], found.positions[n], found.similarities[n], rows, days) for n in own
-        ]
+        ranked = [_ranked(batch, facets.questions[n], hits.positions[n], hits.similarities[n], rows, days) for n in own]
         distinct: dict[str, Told] = {}
         for one in filter(None, chain(*zip_longest(*ranked))):  # Of each constituent in turn.
             distinct.setdefault(" ".join(one.row["text"].split()), one)
@@ -132,10 +130,10 @@ def choose(batch: Batch, most: int) -> list[Choice]:
 
 def _span(question: str) -> tuple[tuple[date, date] | None, str]:
     """The first and the last day that a question names, and the question without them."""
-    named, plain = [when for when in dates(question) if not when.flaw], question
-    for when in reversed(named):
+    periods, plain = [when for when in dates(question) if not when.flaw], question
+    for when in reversed(periods):
         plain = f"{plain[: when.start]} {plain[when.end :]}"
-    ends = [when.days for when in named]
+    ends = [when.days for when in periods]
     if not ends:
         return None, plain
     first, last = (min(a or date.min for a, _ in ends), max(b or date.max for _, b in ends))
@@ -156,39 +154,39 @@ def _ranked(
     """
     nodes, near = nodes[nodes >= 0], near[nodes >= 0]
     own, words = [rows[n] for n in nodes.tolist()], content_words(constituent)
-    named = [len(words & content_words(row["text"])) / max(1, len(words)) for row in own]
-    worth = near + weights(own) + _NAMED * np.array(named, dtype=np.float32)
-    told = [Told(row, float(w), _day(row)) for row, w in zip(own, worth, strict=True)]
-    kept = [n for n, one in enumerate(told) if one.worth >= _LEAST * max(worth)]
-    inside = [n for n in kept if days and (day := told[n].when) and days[0] <= day <= days[1]]
+    overlap = [len(words & content_words(row["text"])) / max(1, len(words)) for row in own]
+    worth = near + weights(own) + _NAMED * np.array(overlap, dtype=np.float32)
+    sentences = [Told(row, float(w), _day(row)) for row, w in zip(own, worth, strict=True)]
+    kept = [n for n, one in enumerate(sentences) if one.worth >= _LEAST * max(worth)]
+    inside = [n for n in kept if days and (day := sentences[n].when) and days[0] <= day <= days[1]]
     kept = inside if len(inside) > 1 else kept
-    told = [told[n] for n in kept]
+    sentences = [sentences[n] for n in kept]
     # What counts of the likeness of each two sentences: all on one day, nothing at the two ends of the time told of. So
     # what is said again at another time, which tells how something changed, is no repetition.
-    day_of = np.array([one.when.toordinal() if one.when else np.nan for one in told])
+    day_of = np.array([one.when.toordinal() if one.when else np.nan for one in sentences])
     apart = np.abs(day_of[:, None] - day_of[None, :])
     whole = np.nanmax(apart, initial=1.0) if len(day_of) else 1.0
     closeness = np.asarray(1 - np.nan_to_num(apart) / max(whole, 1.0), dtype=np.float32)
-    return [told[n] for n in marginal(worth[kept], batch.graph.nodes.vectors[nodes[kept]], NEW, closeness)]
+    return [sentences[n] for n in marginal(worth[kept], batch.graph.nodes.vectors[nodes[kept]], NEW, closeness)]
 
 
 def _day(row: dict[str, Any]) -> date | None:
     published = row["published_at"].date() if row["published_at"] else None
-    named = (when.from_day for when in dates(row["text"], published) if not when.flaw and when.from_day)
-    return next(named, published)
+    days = (when.from_day for when in dates(row["text"], published) if not when.flaw and when.from_day)
+    return next(days, published)
 
 
 def _grouped(batch: Batch, held: _Communities, picks: Sequence[Told], *, in_time: bool) -> list[Topic]:
     """The sentences by their communities: those of the finest level that are no more than an answer may have."""
     most = batch.settings.overview.topics
-    chunks = positions_in(batch.graph.chunks.keys, pa.array([told.row["chunk_id"] for told in picks], pa.string()))
+    chunks = positions_in(batch.graph.chunks.keys, pa.array([pick.row["chunk_id"] for pick in picks], pa.string()))
     of = next((level[chunks] for level in reversed(held.levels) if len(np.unique(level[chunks])) <= most), None)
     of = held.levels[0][chunks] if of is None else of
     groups: dict[int, list[Told]] = {}
-    for told, community in zip(picks, of.tolist(), strict=True):
-        groups.setdefault(community, []).append(told)
-    best = sorted(groups.items(), key=lambda group: -sum(told.worth for told in group[1]))[:most]
-    topics = [Topic(held.rows[community]["title"], _ordered(told)) for community, told in best]
+    for pick, community in zip(picks, of.tolist(), strict=True):
+        groups.setdefault(community, []).append(pick)
+    best = sorted(groups.items(), key=lambda group: -sum(pick.worth for pick in group[1]))[:most]
+    topics = [Topic(held.rows[community]["title"], _ordered(group)) for community, group in best]
     return sorted(topics, key=lambda topic: topic.sentences[0].when or date.max) if in_time else topics
 
 
@@ -209,12 +207,12 @@ def _central(batch: Batch, held: _Communities, question: int, most: int) -> list
         there = positions_in(keys, pa.array([row["chunk_id"] for row in rows], pa.string()))
         kept = [row for row, at in zip(rows, there.tolist(), strict=True) if allowed[at]]
         worth = float(chunks[community] / chunks.sum())
-        told = [Told(row, worth, _day(row)) for row in kept[: max(1, most // settings.topics)]]
-        if told:
-            topics.append(Topic(held.rows[community]["title"], _ordered(told)))
+        sentences = [Told(row, worth, _day(row)) for row in kept[: max(1, most // settings.topics)]]
+        if sentences:
+            topics.append(Topic(held.rows[community]["title"], _ordered(sentences)))
     return topics
 
 
-def _ordered(told: Sequence[Told]) -> list[Told]:
+def _ordered(sentences: Sequence[Told]) -> list[Told]:
     """In the order of time; what is not dated after what is."""
-    return sorted(told, key=lambda one: one.when or date.max)
+    return sorted(sentences, key=lambda one: one.when or date.max)

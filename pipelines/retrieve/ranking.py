@@ -52,8 +52,8 @@ def grouped(question: Positions, column: Positions, values: Floats | Doubles, co
 
 def cut(scored: Scored, questions: int, depth: int) -> Scored:
     """The best `depth` chunks of each question."""
-    kept = np.flatnonzero(ranks(scored, questions) < depth)
-    return Scored(scored.question[kept], scored.chunk[kept], scored.score[kept])
+    rows = np.flatnonzero(ranks(scored, questions) < depth)
+    return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
 
 
 def ranks(scored: Scored, questions: int) -> Positions:

@@ -81,13 +81,13 @@ def _bodies(batch: Batch, part: Part, kind: str) -> list[dict[str, Any]]:
     for mask in allowed.masks if allowed else ():
         # A clause that lets through the chunks of `mask` names these or the others, whichever are fewer.
         inside = int(mask.sum()) * 2 <= len(mask)
-        named = batch.graph.members.chunks.filter(pa.array(mask if inside else ~mask)).to_pylist()
-        if len(named) > _MOST_NAMED:
+        ids = batch.graph.members.chunks.filter(pa.array(mask if inside else ~mask)).to_pylist()
+        if len(ids) > _MOST_NAMED:
             raise SearchServerError(
                 f"the conditions divide the corpus in two parts of more than {_MOST_NAMED:,} chunks, more than a "
                 "search of a server can name: take the recipe bridge or hybrid without the source elasticsearch"
             )
-        filters.append({"filter" if inside else "must_not": {"ids": {"values": named}}})
+        filters.append({"filter" if inside else "must_not": {"ids": {"values": ids}}})
     of_question = allowed.of_question.tolist() if allowed else [0] * len(batch)
     bodies: list[dict[str, Any]] = []
     for question, chosen in enumerate(filters[n] for n in of_question):
@@ -97,12 +97,12 @@ def _bodies(batch: Batch, part: Part, kind: str) -> list[dict[str, Any]]:
         elif not any(vector := batch.vectors[question].tolist()):
             body = {"query": {"match_none": {}}}  # Nothing is near to a vector without a direction.
         else:
-            asked: dict[str, Any] = {"k": depth} | ({"filter": {"bool": chosen}} if chosen else {})
+            knn: dict[str, Any] = {"k": depth} | ({"filter": {"bool": chosen}} if chosen else {})
             candidates = min(2 * depth, _MOST_HITS)
             if kind == "opensearch":
-                body = {"query": {"knn": {"vector": {**asked, "vector": vector}}}}
+                body = {"query": {"knn": {"vector": {**knn, "vector": vector}}}}
             else:
-                body = {"knn": {**asked, "field": "vector", "query_vector": vector, "num_candidates": candidates}}
+                body = {"knn": {**knn, "field": "vector", "query_vector": vector, "num_candidates": candidates}}
         bodies.append({"size": depth, "_source": False, **body})
     return bodies
 

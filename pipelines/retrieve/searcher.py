@@ -102,13 +102,13 @@ class Searcher:
 
     def _embedding(self) -> EmbedSettings:
         """The settings of the snapshot's model."""
-        manifest, wanted = self.snapshot.manifest, self.settings.embed
-        if model_fingerprint(read_model(wanted.model)) != manifest.model:
+        manifest, embed = self.snapshot.manifest, self.settings.embed
+        if model_fingerprint(read_model(embed.model)) != manifest.model:
             raise ModelError(
-                f"the vectors of snapshot {manifest.build_id} were made with another model than {wanted.model} is now; "
+                f"the vectors of snapshot {manifest.build_id} were made with another model than {embed.model} is now; "
                 "vectors of two models do not compare: build again, or name the model it was built with"
             )
-        return wanted
+        return embed
 
     @cached_property
     def queries(self) -> pa.Table:

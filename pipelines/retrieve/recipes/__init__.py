@@ -18,13 +18,13 @@ class RecipeError(QuernError):
 def _discovered() -> dict[str, Recipe]:
     """The recipes of all files in this folder by name, file by file in the order of the alphabet."""
     families = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    named: dict[str, Recipe] = {}
+    recipes: dict[str, Recipe] = {}
     for family in families:
         for recipe in import_module(f"{__name__}.{family}").RECIPES:
-            if recipe.name in named:
+            if recipe.name in recipes:
                 raise ValueError(f"{family}.py names the recipe {recipe.name}, and so does a file before it")
-            named[recipe.name] = recipe
-    return named
+            recipes[recipe.name] = recipe
+    return recipes
 
 
 RECIPES: Final = _discovered()

@@ -83,9 +83,9 @@ def crossed(scored: Scored, questions: Floats, graph: QueryGraph, edges: sparse.
     near = cosine / _most(question, cosine, len(questions))[question]
     strength = (worth * rarity * near**2).astype(np.float32)
     order = np.lexsort((target, source, -strength, of_node[target], question))
-    found = Crossed(question[order], source[order], target[order], strength[order], limit[order])
-    pair = found.question * (len(graph.documents.keys) + 1) + of_node[found.target]
-    return found.some(np.concatenate([[True], pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, np.bool_))
+    crossings = Crossed(question[order], source[order], target[order], strength[order], limit[order])
+    pair = crossings.question * (len(graph.documents.keys) + 1) + of_node[crossings.target]
+    return crossings.some(np.concatenate([[True], pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, np.bool_))
 
 
 def _most(question: Positions, values: Floats, questions: int) -> Floats:
@@ -124,15 +124,15 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
 
 def with_edges(reached: Reached, followed: Crossed, questions: Floats, nodes: Floats) -> Reached:
     """`reached`, and where they are not among them the nodes at both ends of bridges: hop 0, and hop 1."""
-    asked = np.concatenate([reached.question, followed.question, followed.question])
+    question = np.concatenate([reached.question, followed.question, followed.question])
     node = np.concatenate([reached.node, followed.source, followed.target])
     hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(followed.question))])
-    order = np.lexsort((np.arange(len(node)), node, asked))
-    asked, node, hop = asked[order], node[order], hop[order]
+    order = np.lexsort((np.arange(len(node)), node, question))
+    question, node, hop = question[order], node[order], hop[order]
     first = np.ones(len(node), dtype=np.bool_)
-    first[1:] = (asked[1:] != asked[:-1]) | (node[1:] != node[:-1])
-    asked, node, hop = asked[first], node[first], hop[first]
-    return Reached(asked, node, hop, pair_similarities(questions, nodes, asked, node))
+    first[1:] = (question[1:] != question[:-1]) | (node[1:] != node[:-1])
+    question, node, hop = question[first], node[first], hop[first]
+    return Reached(question, node, hop, pair_similarities(questions, nodes, question, node))
 
 
 RECIPES: Final = (

@@ -109,11 +109,11 @@ class _Rounds:
     def _label(self, going: Sequence[_Seeking]) -> None:
         """Align the candidates, all that are new in one run of the task; sort them by label, then relevance."""
         new = [(s.question, c) for s in going for c in s.candidates if (s.question, c) not in self._known]
-        wanted = sorted({chunk for _, chunk in new} - self._evidence.keys())
-        keys = self._batch.graph.chunks.keys.take(pa.array(wanted, pa.int64())).to_pylist()
+        chunks = sorted({chunk for _, chunk in new} - self._evidence.keys())
+        keys = self._batch.graph.chunks.keys.take(pa.array(chunks, pa.int64())).to_pylist()
         rows = self._batch.searcher.snapshot.table("chunks").lookup("chunk_id", sorted(keys), _COLUMNS).to_pylist()
         of_key = {row["chunk_id"]: row for row in rows}
-        for chunk, row in zip(wanted, map(of_key.__getitem__, keys), strict=True):
+        for chunk, row in zip(chunks, map(of_key.__getitem__, keys), strict=True):
             self._evidence[chunk] = Evidence(
                 row["text"], row["title"], (), (), publication(row), row["chunk_id"], row["doc_id"]
             )
@@ -125,8 +125,8 @@ class _Rounds:
             self._known[q, c] = Labelled(self._evidence[c], alignment, places[q].setdefault(c, len(places[q])))
         for s in going:
             s.seen.update(s.candidates)
-            known = {c: self._known[s.question, c] for c in s.candidates}
-            order = {c: (_LABELS[one.alignment.label], one.place) for c, one in known.items()}
+            labels = {c: self._known[s.question, c] for c in s.candidates}
+            order = {c: (_LABELS[one.alignment.label], one.place) for c, one in labels.items()}
             s.candidates = sorted(s.candidates, key=order.__getitem__)
 
     def _select(self, going: Sequence[_Seeking]) -> None:
@@ -176,10 +176,10 @@ class _Rounds:
         for (q, c), done in zip(lacking, outputs, strict=True):
             if (key := (q, done.output.query)) not in asked:
                 queries.setdefault(key, c if done.by == "rules" else -1)
-        found = self._found(queries)
+        chunks = self._found(queries)
         for s in going:
             mine = [n for n, (q, _) in enumerate(queries) if q == s.question]
-            new = [c for c in dict.fromkeys(c for n in mine for c in found[n]) if c not in s.seen]
+            new = [c for c in dict.fromkeys(c for n in mine for c in chunks[n]) if c not in s.seen]
             s.queries = [text for q, text in queries if q == s.question]
             s.candidates = new[: self._settings.candidates]
             if not new:
@@ -192,17 +192,17 @@ class _Rounds:
         texts: list[list[str]] = [[] for _ in range(len(self._batch))]
         for question, text in queries:  # They come question by question.
             texts[question].append(text)
-        asked = Clauses(self._batch, texts)
+        clauses = Clauses(self._batch, texts)
         # A chunk's own words need no embedding, some 20 ms: the query's vector is the mean of the chunk's and the
         # question's (Rocchio 1971). What a model wrote is embedded.
         own = np.array([*queries.values()])
-        vectors = self._batch.vectors[asked.question] + self._batch.graph.chunks.vectors[own]
+        vectors = self._batch.vectors[clauses.question] + self._batch.graph.chunks.vectors[own]
         if len(written := np.flatnonzero(own < 0)):
-            forms = [self._batch.searcher.form(asked.questions[n]) for n in written.tolist()]
+            forms = [self._batch.searcher.form(clauses.questions[n]) for n in written.tolist()]
             vectors[written] = self._batch.searcher.question_embedder.encode(forms)
         length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        asked.__dict__["vectors"] = np.asarray(vectors / length, dtype=np.float32)
-        best = cut(weighted_parts(asked), len(asked), self._settings.documents)
+        clauses.__dict__["vectors"] = np.asarray(vectors / length, dtype=np.float32)
+        best = cut(weighted_parts(clauses), len(clauses), self._settings.documents)
         rows: list[list[int]] = [[] for _ in queries]
         for n, chunk in zip(best.question.tolist(), best.chunk.tolist(), strict=True):
             rows[n].append(chunk)

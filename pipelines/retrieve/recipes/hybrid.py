@@ -42,13 +42,13 @@ def hybrid(batch: Batch) -> Scored:
     return ranked
 
 
-def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scored:
+def _beside(batch: Batch, ranked: Scored, clauses: Clauses, weight: float) -> Scored:
     """What was found, with the best that one of the texts asked beside a question gives to a chunk."""
-    if not len(asked):
+    if not len(clauses):
         return ranked
-    found = weighted_parts(asked)
+    scored = weighted_parts(clauses)
     chunks = len(batch.graph.chunks.keys)
-    best = grouped(asked.question[found.question], found.chunk, found.score, chunks, "max")
+    best = grouped(clauses.question[scored.question], scored.chunk, scored.score, chunks, "max")
     return weighted([(ranked, 1.0), (best, weight)], len(batch), chunks)
 
 

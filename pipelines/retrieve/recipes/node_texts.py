@@ -36,11 +36,11 @@ def rank_sentences(batch: Batch) -> Ranking:
 def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
     """Chunks by the score of those of their nodes that are among the `n` nearest of the question."""
     settings = batch.settings.graph
-    found = batch.nearest_of(Keyed(pa.nulls(len(vectors)), vectors, owner), max(1, min(settings.n, len(vectors))))
-    question, rank = np.nonzero(found.positions >= 0)
-    node = found.positions[question, rank]
+    neighbours = batch.nearest_of(Keyed(pa.nulls(len(vectors)), vectors, owner), max(1, min(settings.n, len(vectors))))
+    question, rank = np.nonzero(neighbours.positions >= 0)
+    node = neighbours.positions[question, rank]
     chunks = len(batch.graph.chunks.keys)
-    return Ranking(grouped(question, owner[node], found.similarities[question, rank], chunks, settings.score))
+    return Ranking(grouped(question, owner[node], neighbours.similarities[question, rank], chunks, settings.score))
 
 
 def pair_texts(searcher: Searcher, column: str) -> list[str]:

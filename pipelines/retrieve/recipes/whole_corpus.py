@@ -40,12 +40,12 @@ def _scored(batch: Batch, choices: Sequence[Choice]) -> Scored:
     """The chunks of the sentences that are read, each by the best of these."""
     best: dict[tuple[int, str], float] = {}
     for question, choice in enumerate(choices):
-        for told in (told for topic in choice.topics for told in topic.sentences):
-            key = question, told.row["chunk_id"]
-            best[key] = max(told.worth, best.get(key, told.worth))
+        for sentence in (sentence for topic in choice.topics for sentence in topic.sentences):
+            key = question, sentence.row["chunk_id"]
+            best[key] = max(sentence.worth, best.get(key, sentence.worth))
     chunks = positions_in(batch.graph.chunks.keys, pa.array([chunk for _, chunk in best], pa.string()))
-    asked = np.array([question for question, _ in best], dtype=np.int64)
-    return in_order(asked, chunks, np.array([*best.values()], dtype=np.float32))
+    questions = np.array([question for question, _ in best], dtype=np.int64)
+    return in_order(questions, chunks, np.array([*best.values()], dtype=np.float32))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def answer_global(batch: Batch) -> list[Overview]:
         ]
         for choice in choices
     ]
-    given = [
+    quotes = [
         QuotesInput(
             tuple(Quote(n.text, n.topic, n.told[0].row["published_at"], n.topic) for n in of),
             question,
@@ -97,7 +97,7 @@ def answer_global(batch: Batch) -> list[Overview]:
         )
         for question, of in zip(batch.questions, notes, strict=True)
     ]
-    written = reasoner.run(overview_task(settings.sentences), given)
+    written = reasoner.run(overview_task(settings.sentences), quotes)
     hits = hits_of(batch, _scored(batch, choices))
     answers = batch.settings.answer
     judged = [
