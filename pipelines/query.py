@@ -94,9 +94,9 @@ class _Part:
 
     def pair(self, given: AnswerInput) -> AskedBefore:
         """Question and answer, for an input that comes after it."""
-        said = " ".join(s.text for s in self.draft.sentences)
+        text = " ".join(s.text for s in self.draft.sentences)
         rests_on = carried(self.given, self._rests_on, given)
-        return AskedBefore(self.given.question, self.draft.short, rests_on, said, self.judgement.probability)
+        return AskedBefore(self.given.question, self.draft.short, rests_on, text, self.judgement.probability)
 
     @property
     def rests_in(self) -> set[int]:

@@ -38,8 +38,8 @@ _ADDRESSES: Final = {
 def builds_of(warehouse: WarehouseFolder, last: int | None = None) -> list[Build]:
     """The `last` builds, or all, that the table or a manifest tells of, the newest first."""
     builds = list(islice(warehouse.history.newest_first(), last))
-    known = {build.build_id for build in builds}
-    builds += [published_build(m, warehouse.root) for m in warehouse.whole_manifests() if m.build_id not in known]
+    ids = {build.build_id for build in builds}
+    builds += [published_build(m, warehouse.root) for m in warehouse.whole_manifests() if m.build_id not in ids]
     return sorted(builds, key=lambda build: build.build_id, reverse=True)[:last]
 
 
@@ -123,12 +123,12 @@ def _of_steps(
     """What steps, reports of jobs and settings tell of a build."""
     by = {report["job"]: str(report["engine"]) for report in reports}
     # Whole-table jobs count what they compute in rows of other tables.
-    given = sum(step.rows_in for step in steps if step.memo)
+    rows = sum(step.rows_in for step in steps if step.memo)
     computed = sum(step.computed for step in steps if step.memo)
     same = set(BuiltStep.model_fields) - {"engine"}
     return {
         "engines": {engine: _address(engine, settings) for engine in sorted({*by.values()} - {"none"})},
-        "reuse": 1 - computed / given if given else None,
+        "reuse": 1 - computed / rows if rows else None,
         "steps": [BuiltStep(engine=by.get(step.job, "driver"), **step.model_dump(include=same)) for step in steps],
         "settings": {
             f"{group}.{name}": _without_credentials(json.dumps(value, ensure_ascii=False, default=str))

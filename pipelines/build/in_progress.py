@@ -117,14 +117,14 @@ class StagedBuild:
         if record is None:
             return None
         known = FinishedStep.model_validate(record)
-        found = {
+        tables = {
             name: file
             for name, made in known.tables.items()
             if (file := self._found(name, step.table(name, self.settings), made))
         }
-        if len(found) < len(known.tables) or not self._stage(REJECTS, known.rejects).as_written():
+        if len(tables) < len(known.tables) or not self._stage(REJECTS, known.rejects).as_written():
             return None
-        return known.model_copy(update={"tables": found})
+        return known.model_copy(update={"tables": tables})
 
     def _found(self, name: str, table: Table, file: TableFile) -> TableFile | None:
         """The table where it is now: one that repeats the parent's goes when it is pinned."""
@@ -177,7 +177,7 @@ class StagedBuild:
         """Run `step`, and record that it is finished; `meter`, if given, tells how much memory it took."""
         reports, idle = len(run.reports), step.name in self._idle(run)
         rejects = StageWriter(self.folder / "rejects" / f"{step.name}.parquet", REJECTS)
-        with self.lineage.step(step) as told:
+        with self.lineage.step(step) as results:
             with rejects as run.rejects:
                 if idle:
                     finished = left_alone(step, self.settings, run)
@@ -194,7 +194,7 @@ class StagedBuild:
             )
             write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
             self._check_finished([step])
-            told.append(known)
+            results.append(known)
         return known
 
     def _check_finished(self, steps: Sequence[Step]) -> None:
@@ -213,13 +213,13 @@ class StagedBuild:
     def _idle(self, run: Run) -> frozenset[str]:
         """The steps that need not be run: that is seen once, when the first step has read the pages."""
         path = self.folder / "idle.json"
-        if known := _record(path):
-            return frozenset(known["steps"])
+        if record := _record(path):
+            return frozenset(record["steps"])
         if self.finished(STEPS[0]) is None:
             return frozenset()
-        found = idle_steps(STEPS, self.settings, self.tables(), run)
-        write_sealed(path, {"steps": sorted(found)})
-        return found
+        steps = idle_steps(STEPS, self.settings, self.tables(), run)
+        write_sealed(path, {"steps": sorted(steps)})
+        return steps
 
     def done(self) -> list[FinishedStep]:
         """The steps that are finished."""
@@ -267,9 +267,9 @@ class StagedBuild:
             if not check.passed:
                 log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
         if failed := audited.audit.failures():
-            named = [f"{c.expectation}: {c.observed}" for c in failed]
+            observations = [f"{c.expectation}: {c.observed}" for c in failed]
             lost = _main_loss(subject)
-            causes = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
+            causes = [*lost, *observations] if failed[0].table == SHARES else [*observations, *lost]
             raise BuildRefusedError(
                 f"build {begun.build_id} failed its audit and was not published: {'; '.join(causes)}; {audited.docs} "
                 "shows the audit, `quern settings` its thresholds (group audit)",
@@ -360,8 +360,8 @@ def new_run(build_id: str, warehouse: Warehouse, settings: Settings, work: Path,
     rejects = work / "rejects.parquet"
     rates = {}
     if settings.engine.engine == "auto":
-        known = busiest(warehouse.whole_manifests()[::-1], "job")
-        rates = {job: record.seconds / record.computed for job, record in known.items() if record.computed}
+        records = busiest(warehouse.whole_manifests()[::-1], "job")
+        rates = {job: record.seconds / record.computed for job, record in records.items() if record.computed}
     with (
         Engines(settings.engine, GeneratorEngine, rates, work) as engines,
         StageWriter(rejects, REJECTS) as writer,
@@ -411,8 +411,8 @@ def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[
     for batch in lost_pages(warehouse):
         got = pages.lookup("url", batch.column("key"), ["url"]).column("url")
         lost = batch.filter(pc.invert(pc.is_in(batch.column("key"), value_set=got.combine_chunks())))
-        told = lost.schema.get_field_index("build_id")
-        yield lost.set_column(told, "build_id", pa.array([build_id] * lost.num_rows, pa.string()))
+        column = lost.schema.get_field_index("build_id")
+        yield lost.set_column(column, "build_id", pa.array([build_id] * lost.num_rows, pa.string()))
 
 
 def _is_warning(of: str) -> bool:

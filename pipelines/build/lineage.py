@@ -46,8 +46,8 @@ class Lineage:
 
     def published(self, manifest: Manifest) -> None:
         """Tell that the build is published, with all its tables; no step makes its rejects."""
-        made = [self._made(name, TABLES[name], of.digest, of.rows) for name, of in manifest.tables.items()]
-        self._tell("COMPLETE", self._run_id, "build", {}, [self._source()], made)
+        outputs = [self._made(name, TABLES[name], of.digest, of.rows) for name, of in manifest.tables.items()]
+        self._tell("COMPLETE", self._run_id, "build", {}, [self._source()], outputs)
 
     def ended(self, error: BaseException) -> None:
         """Tell that `error` ended the build."""
@@ -74,8 +74,8 @@ class Lineage:
         for table, read in zip(step.reads, inputs, strict=False):  # What the first step reads has no digest.
             read["facets"] = {"version": _version(record.reads.get(table, ""))}
         tables = {table: step.table(table, self._settings) for table in step.makes}
-        made = [self._made(n, table, record.makes.get(n, ""), record.rows.get(n, 0)) for n, table in tables.items()]
-        self._tell("COMPLETE", run_id, name, facets, inputs, made)
+        outputs = [self._made(n, table, record.makes.get(n, ""), record.rows.get(n, 0)) for n, table in tables.items()]
+        self._tell("COMPLETE", run_id, name, facets, inputs, outputs)
 
     def _source(self) -> Tree:
         """What pages are read from."""
@@ -112,8 +112,8 @@ class Lineage:
         failure = {}
         if error is not None:
             message = str(error) or type(error).__name__
-            told = _facet("ErrorMessageRunFacet", "1-0-1", message=message, programmingLanguage="Python")
-            failure = {"errorMessage": told}
+            facet = _facet("ErrorMessageRunFacet", "1-0-1", message=message, programmingLanguage="Python")
+            failure = {"errorMessage": facet}
         kind = _facet("JobTypeJobFacet", "2-0-4", processingType="BATCH", integration="QUERN", jobType="TASK")
         event = {
             "eventType": state,

@@ -177,14 +177,14 @@ def _in_progress(
     if source is not None and absolute(source) != staged.begun.source:
         raise StageError(f"build {build_id} was begun with pages of {staged.begun.source or 'the page store'}")
     # The settings given, which may differ in nothing that a table depends on.
-    given = change(staged.settings)
+    settings = change(staged.settings)
     groups = {group for step in STEPS for group in step.needs}
-    different = [group for group in sorted(groups) if getattr(given, group) != getattr(staged.settings, group)]
+    different = [group for group in sorted(groups) if getattr(settings, group) != getattr(staged.settings, group)]
     if different:
         raise StageError(
             f"build {staged.begun.build_id} was begun with other settings of {', '.join(different)}: begin another"
         )
-    staged.settings = given
+    staged.settings = settings
     return staged
 
 

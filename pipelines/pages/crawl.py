@@ -149,7 +149,7 @@ def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise CrawlError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    found: dict[bytes, Address] = {}
+    addresses: dict[bytes, Address] = {}
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if text and not text.startswith("#"):
@@ -157,10 +157,10 @@ def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
                 address = parse_address(text, settings.session_parameters)
             except BadAddressError as error:
                 raise CrawlError(f"{path}, line {number}: {error}; write addresses like https://host/path") from None
-            found.setdefault(address.key, address)
-    if not found:
+            addresses.setdefault(address.key, address)
+    if not addresses:
         raise CrawlError(f"{path} names no address; write one a line, like https://host/path")
-    return list(found.values())
+    return list(addresses.values())
 
 
 def engine_of(settings: Settings, workers: int) -> str:
@@ -169,10 +169,10 @@ def engine_of(settings: Settings, workers: int) -> str:
     Raises:
         CrawlError: The settings name an engine that runs no crawl.
     """
-    wanted = settings.engine.engine
-    if wanted == "spark":
+    engine = settings.engine.engine
+    if engine == "spark":
         raise CrawlError("a crawl runs on Ray or locally: --engine ray or local")
-    return "ray" if workers > 1 and (wanted == "ray" or settings.engine.ray_address) else "local"
+    return "ray" if workers > 1 and (engine == "ray" or settings.engine.ray_address) else "local"
 
 
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
@@ -249,8 +249,8 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
     """Report, rejects and memory of a crawl that is over, then its pages; each step may be done again."""
     frontiers = [path for n in range(plan.workers) if (path := folder.frontier(n)).exists()]
     statuses = [folder.read_status(n) for n in range(plan.workers)]
-    told = CrawlFiles(warehouse.root / "crawl" / "reports", plan.crawl_id)
-    lost, checksum = _write_rejects(told.rejects, frontiers, plan.crawl_id)
+    paths = CrawlFiles(warehouse.root / "crawl" / "reports", plan.crawl_id)
+    lost, checksum = _write_rejects(paths.rejects, frontiers, plan.crawl_id)
     refused: Counter[str] = Counter()
     for path in frontiers:
         refused.update(refusal_counts(path))
@@ -271,7 +271,7 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
     )
     if files:  # without a page fetched they may still tell of pages that are there, or are there no more
         report.pages = add_pages(warehouse, files, settings).pages
-    write_sealed(told.report, report.model_dump(mode="json"))
+    write_sealed(paths.report, report.model_dump(mode="json"))
     remember(folder.memory, frontiers)
     folder.plan.unlink()  # first: without its frontier, a plan would begin the crawl anew
     shutil.rmtree(folder.root)
@@ -287,8 +287,8 @@ def _write_rejects(path: Path, frontiers: Sequence[Path], crawl_id: str) -> tupl
         file = ChecksummedFile(temporary)
         with closing(file), pq.ParquetWriter(file, REJECTS.schema, compression="zstd") as writer:
             for frontier in frontiers:
-                found = reject_rows(frontier)
-                while rows := list(islice(found, ROWS)):
+                rejects = reject_rows(frontier)
+                while rows := list(islice(rejects, ROWS)):
                     counts.update(reason for _, reason, _ in rows)
                     records = [
                         {"job": JOB, "key": key, "reason": reason, "detail": detail, "build_id": crawl_id}

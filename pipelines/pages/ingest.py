@@ -85,21 +85,21 @@ def add_pages(
     """
     started = time.monotonic()
     store = page_store(warehouse)
-    found = find_inputs(sources, lenient=sync and confirmed)
+    files = find_inputs(sources, lenient=sync and confirmed)
     with store.lock(), Engines(settings.engine, folder=store.directory) as engines:
         VERIFIED.forget()
         store.mend()
         held, named = store.whole_parts(), store.named()
         damaged = [named[name] for name in named.keys() - {part.name for part in held}]
-        inputs = named_inputs(found, held, damaged, warehouse.root)
+        inputs = named_inputs(files, held, damaged, warehouse.root)
         missing = missing_documents(sources, inputs, held, warehouse.root)
         if sync and not confirmed:
             missing.check_share(sources, settings.audit.max_shrink)
-        wanted = unread(held, inputs, settings.ingest)
-        spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
+        pending = unread(held, inputs, settings.ingest)
+        spans = [span for file in pending for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
         parts, engine = read_spans(left, settings.ingest, store.directory, engines)
-        read = mended(finished + parts, wanted, settings.ingest, store.directory)
+        read = mended(finished + parts, pending, settings.ingest, store.directory)
         # Pages that a user purged, and that are as they were, leave again.
         purged = Removals(store.removals().purged)
         parts = [part.without(purged) for part in read] if purged.marks else read
@@ -115,7 +115,7 @@ def add_pages(
     warnings = sum(count for reason, count in reasons.items() if reason in PAGES.warnings)
     report = IngestReport(
         files=len(inputs),
-        reused=len(inputs) - len(wanted),
+        reused=len(inputs) - len(pending),
         pages=sum(c.pages for c in claims),
         rejects=reasons.total() - warnings,
         seconds=round(time.monotonic() - started, 3),
@@ -149,7 +149,7 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequenc
     address = {name: url for name, url in address.items() if url.startswith("file:")}
     whole = {f.name: replace(f, path="/" + f.location.removeprefix("s3://").lstrip("/")) for f in inputs}
     whole_address = {name: page_url(Path(whole[name].path)) for name in address}
-    wanted = pa.array({*address.values(), *whole_address.values()}, pa.string())
+    urls = pa.array({*address.values(), *whole_address.values()}, pa.string())
     last_parts = {_last_part(name) for name in address}
     owners: dict[str, str] = {}
     has_whole: set[str] = set()
@@ -157,7 +157,7 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequenc
         if last_parts.isdisjoint(_last_part(claim.file) for claim in part.live):
             continue  # No file of it can have one of the addresses.
         for batch in part.batches("pages", ["url", "source_file"]):
-            for row in batch.filter(pc.is_in(batch.column("url"), value_set=wanted)).to_pylist():
+            for row in batch.filter(pc.is_in(batch.column("url"), value_set=urls)).to_pylist():
                 has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
                 if Path(root, row["source_file"]).exists() or row["source_file"].startswith("s3://"):
                     owners.setdefault(row["url"], row["source_file"])
@@ -253,13 +253,13 @@ def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) 
     def key(span: Span) -> tuple[object, ...]:
         return span.file.name, version_of(span.file, settings), span.start, span.end, span.file.source
 
-    wanted = {key(span) for span in spans}
-    taken: list[Part] = []
+    keys = {key(span) for span in spans}
+    parts: list[Part] = []
     for part in store.pending():
         claims: set[tuple[object, ...]] = {(c.file, c.version, c.start, c.end, c.source) for c in part.claims}
-        if claims <= wanted and all(c.version for c in part.claims):
-            taken.append(part)
-            wanted -= claims
+        if claims <= keys and all(c.version for c in part.claims):
+            parts.append(part)
+            keys -= claims
         elif {c.file for c in part.claims} & {span.file.name for span in spans}:
             part.remove()
-    return taken, [span for span in spans if key(span) in wanted]
+    return parts, [span for span in spans if key(span) in keys]

@@ -66,26 +66,26 @@ def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False,
     published = [warehouse.snapshot()] if warehouse.current_id() else []
     older = [s for s in warehouse.snapshot_ids() if purge and s != warehouse.current_id()]
     with store.lock(shared=dry_run):
-        found = _Found({form: t for t in targets for form in _forms(t)})
+        matches = _Found({form: t for t in targets for form in _forms(t)})
         for snapshot in published:
-            found.look_in(snapshot)
+            matches.look_in(snapshot)
         for build_id in older:
             with suppress(DamagedError):  # It goes with the next build, whatever it holds.
-                found.look_in(warehouse.snapshot(build_id))
-        stored = found.look_through(store, removed=purge)
-        if lost := [target for target in dict.fromkeys(targets) if target not in found.targets]:
+                matches.look_in(warehouse.snapshot(build_id))
+        stored = matches.look_through(store, removed=purge)
+        if lost := [target for target in dict.fromkeys(targets) if target not in matches.targets]:
             raise NothingToRemoveError(f"{warehouse.root} has no document {_named(lost)}: nothing was removed")
         archives = {(warehouse.root / row["warc_file"], row["warc_offset"]) for row in stored if row["warc_file"]}
         within = [(path, offset) for path, offset in sorted(archives) if path.is_relative_to(warehouse.root)]
         kept = []
         if not dry_run:
             kept = [str(path) for path, offset in within if purge and not erase(path, offset)]
-            store.remove(found.marks, purge=purge)
+            store.remove(matches.marks, purge=purge)
     files = sorted({row["source_file"] for row in stored} - {str(p.relative_to(warehouse.root)) for p, _ in within})
     return Removal(
-        documents=[{name: row[name] for name in _STATED[:-1]} for row in found.documents.values()],
-        pages=sorted(found.pages),
-        copies=_copies(published, found.documents),
+        documents=[{name: row[name] for name in _STATED[:-1]} for row in matches.documents.values()],
+        pages=sorted(matches.pages),
+        copies=_copies(published, matches.documents),
         files=[name for name in files if name.startswith("s3://") or Path(name).exists()],
         kept=sorted(set(kept)),
     )
@@ -107,15 +107,15 @@ def restore(warehouse: Warehouse, targets: Sequence[str], *, some: bool = False,
     """
     store = page_store(warehouse)
     with store.lock(shared=dry_run):
-        found = _Found({form: t for t in targets for form in _forms(t)})
+        matches = _Found({form: t for t in targets for form in _forms(t)})
         for build_id in reversed(warehouse.snapshot_ids()):
             with suppress(DamagedError):
-                found.look_in(warehouse.snapshot(build_id))
-        found.look_through(store, removed=True)
+                matches.look_in(warehouse.snapshot(build_id))
+        matches.look_through(store, removed=True)
         removals = store.removals()
-        marks = found.marks.keys() & (removals.marks - removals.purged)
-        pages = {found.marks[mark] for mark in marks}
-        documents = [row for row in found.documents.values() if row["page_url"] in pages]
+        marks = matches.marks.keys() & (removals.marks - removals.purged)
+        pages = {matches.marks[mark] for mark in marks}
+        documents = [row for row in matches.documents.values() if row["page_url"] in pages]
         names = pages.union(*({row["doc_id"], row["url"]} for row in documents))
         lost = [target for target in dict.fromkeys(targets) if names.isdisjoint(_forms(target))]
         if not pages or (lost and not some):
@@ -158,34 +158,34 @@ class _Found:
 
     def look_in(self, snapshot: Snapshot) -> None:
         """Find documents and pages of a snapshot."""
-        wanted = pa.array(self._forms, pa.string())
+        forms = pa.array(self._forms, pa.string())
         for batch in snapshot.stage(DOCUMENTS.name).batches(_STATED):
-            matches = [pc.is_in(batch.column(name), value_set=wanted) for name in ("doc_id", "page_url", "url")]
+            matches = [pc.is_in(batch.column(name), value_set=forms) for name in ("doc_id", "page_url", "url")]
             for row in batch.filter(pc.or_(pc.or_(matches[0], matches[1]), matches[2])).to_pylist():
                 self.documents.setdefault(row["doc_id"], row)
                 self.pages.add(row["page_url"])
                 self._take(row["doc_id"], row["page_url"], row["url"])
         # Pages that would make the same documents.
-        told = pa.array([same_key(DOCUMENTS, doc_id) for doc_id in self.documents], pa.string())
+        keys = pa.array([same_key(DOCUMENTS, doc_id) for doc_id in self.documents], pa.string())
         for batch in snapshot.stage("rejects").batches(["job", "key", "detail"]):
-            same = pc.and_(pc.equal(batch.column("job"), Clean.name), pc.is_in(batch.column("detail"), value_set=told))
+            same = pc.and_(pc.equal(batch.column("job"), Clean.name), pc.is_in(batch.column("detail"), value_set=keys))
             self.pages.update(batch.column("key").filter(same).to_pylist())
         for batch in snapshot.stage("pages").batches(["url", "digest"]):
             self._mark(batch)
 
     def look_through(self, store: PageStore, *, removed: bool) -> list[dict[str, Any]]:
         """Find pages of the page store: their files, archives and offsets; with `removed` also those that were."""
-        removals, found = store.removals(), list[dict[str, Any]]()
+        removals, rows = store.removals(), list[dict[str, Any]]()
         columns = ["url", "digest", "source_file", "warc_file", "warc_offset"]
         for batch in (batch for part in store.parts() for batch in part.batches("pages", columns)):
             batch = batch if removed else batch.filter(pa.array(~removals.holds(batch)))
-            found += self._mark(batch).to_pylist()
-        return found
+            rows += self._mark(batch).to_pylist()
+        return rows
 
     def _mark(self, pages: pa.RecordBatch) -> pa.RecordBatch:
         """Those of `pages` that were looked for; they are marked."""
-        wanted = pa.array({*self._forms, *self.pages}, pa.string())
-        pages = pages.filter(pc.is_in(pages.column("url"), value_set=wanted))
+        keys = pa.array({*self._forms, *self.pages}, pa.string())
+        pages = pages.filter(pc.is_in(pages.column("url"), value_set=keys))
         urls = pages.column("url").to_pylist()
         self._take(*urls)
         self.pages.update(urls)

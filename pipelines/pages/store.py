@@ -87,10 +87,10 @@ def lost_pages(warehouse: WarehouseFolder) -> Iterator[pa.RecordBatch]:
         except DamagedError as error:
             log.warning("what crawl %s lost is left aside: %s", files.crawl_id, error)
             continue
-        told: set[bytes] = set()  # An address may have several reasons in one crawl.
+        addresses: set[bytes] = set()  # An address may have several reasons in one crawl.
         with pq.ParquetFile(files.rejects) as file:
             for batch in file.iter_batches(ROWS):
                 keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
                 yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
-                told.update(keys)
-        seen |= told
+                addresses.update(keys)
+        seen |= addresses

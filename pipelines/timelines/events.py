@@ -100,12 +100,12 @@ class EventIndex:
         rows = self.snapshot.table(EVENTS.name).lookup("event_id", sorted(set(event_ids)), _SHOWN).to_pylist()
         documents = sorted({source["doc_id"] for row in rows for source in row["sources"]})
         of = self.snapshot.table("documents").lookup("doc_id", documents, _DOCUMENT).to_pylist()
-        known = {row["doc_id"]: row for row in of}
+        by_id = {row["doc_id"]: row for row in of}
         events = []
         for row in rows:
             sources = []
             for source in row["sources"]:
-                document = known.get(source["doc_id"], {})
+                document = by_id.get(source["doc_id"], {})
                 sources.append(
                     TimelineSource(
                         chunk_id=source["chunk_id"],
@@ -119,7 +119,7 @@ class EventIndex:
                     )
                 )
             days = {"from_day": row["from_day"].date(), "to_day": row["to_day"].date()}
-            offset = known.get(sources[0].doc_id, {}).get("utc_offset")
+            offset = by_id.get(sources[0].doc_id, {}).get("utc_offset")
             published = publication({"published_at": row["published_at"], "utc_offset": offset})
             events.append(TimelineEvent(**{**row, **days, "published_at": published, "sources": sources}))
         return sorted(events, key=lambda event: event.place)
@@ -127,29 +127,29 @@ class EventIndex:
     @cached_property
     def names(self) -> dict[str, dict[str, int]]:
         """Each name as it is compared, with its forms and how many events have each."""
-        found: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for named in self._rows["entities"].to_pylist():
-            for name in named:
-                found[name_key(name)][name] += 1
-        return {key: dict(forms) for key, forms in found.items()}
+        spellings: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for entities in self._rows["entities"].to_pylist():
+            for name in entities:
+                spellings[name_key(name)][name] += 1
+        return {key: dict(forms) for key, forms in spellings.items()}
 
     @cached_property
     def _by_word(self) -> dict[str, set[str]]:
         """Word to the names that have it."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        keys: defaultdict[str, set[str]] = defaultdict(set)
         for key in self.names:
             for word in key.split():
-                found[word].add(key)
-        return dict(found)
+                keys[word].add(key)
+        return dict(keys)
 
     def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
         """Keys of the events that each document was the first to report, in no particular order."""
         documents = pc.list_element(self._rows["sources"].combine_chunks(), 0).field("doc_id")
         rows = pc.is_in(documents, pa.array(doc_ids, pa.string()))
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        events: defaultdict[str, list[str]] = defaultdict(list)
         for document, event in zip(documents.filter(rows), self._rows["event_id"].filter(rows), strict=True):
-            found[document.as_py()].append(event.as_py())
-        return dict(found)
+            events[document.as_py()].append(event.as_py())
+        return dict(events)
 
     def called(self, key: str) -> str:
         """The commonest form of a name."""
@@ -163,12 +163,12 @@ class EventIndex:
         """Names that share words with `name`, each with how alike they are, in (0, 1]: Dice's measure by rarity."""
         words = set(name_key(name).split())
         weight = {word: self.rarity(word) for word in words}
-        found = {}
+        similarities = {}
         for key in sorted({key for word in words for key in self._by_word.get(word, ())}):
             others = set(key.split())
             shared = sum(weight[word] for word in words & others)
-            found[key] = 2 * shared / (sum(weight.values()) + sum(map(self.rarity, others)))
-        return found
+            similarities[key] = 2 * shared / (sum(weight.values()) + sum(map(self.rarity, others)))
+        return similarities
 
     def spelt_like(self, name: str) -> list[str]:
         """The names that are spelt most like `name`, in their commonest forms; the likest first."""
@@ -178,12 +178,12 @@ class EventIndex:
 
     def naming(self, keys: dict[str, float]) -> dict[str, float]:
         """Keys of the events that have one of these names, each with the most that a name of it counts."""
-        found: dict[str, float] = {}
-        for event, named in zip(self._rows["event_id"].to_pylist(), self._rows["entities"].to_pylist(), strict=True):
-            best = max((keys.get(name_key(name), 0.0) for name in named), default=0.0)
+        scores: dict[str, float] = {}
+        for event, names in zip(self._rows["event_id"].to_pylist(), self._rows["entities"].to_pylist(), strict=True):
+            best = max((keys.get(name_key(name), 0.0) for name in names), default=0.0)
             if best > 0:
-                found[event] = best
-        return found
+                scores[event] = best
+        return scores
 
     def vectors(self, event_ids: Sequence[str]) -> Floats:
         """The vectors of these events, in their order, shape (events, d)."""

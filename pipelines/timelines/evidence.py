@@ -68,29 +68,29 @@ def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
     if not spans or EVENTS.name not in batch.searcher.snapshot.manifest.tables:
         return ranking
     index, most = events_of(batch.searcher), batch.settings.retrieve.top_k
-    scored, found = ranking.chunks, {}
+    scored, picks = ranking.chunks, {}
     for question, (first, last) in spans.items():
         found_for = partial(_places, batch, question)
         # Twenty events for each chunk that is wanted: some say the same, or may not be found.
         events = index.load(index.within(first, last, most * 20, partial(_told_by_any, found_for)))
         # What many say in the same words (`Please help, it is urgent`) is told once.
         once = {event.summary.casefold(): event for event in reversed(events)}
-        told = [event for event in events if once[event.summary.casefold()] is event]
+        unique = [event for event in events if once[event.summary.casefold()] is event]
         # Of each event the first of its reports that may be found, each once.
-        places = found_for(pa.array([s.chunk_id for e in told for s in e.sources], pa.string()))
-        owner = np.repeat(np.arange(len(told)), [len(event.sources) for event in told])
+        places = found_for(pa.array([s.chunk_id for e in unique for s in e.sources], pa.string()))
+        owner = np.repeat(np.arange(len(unique)), [len(event.sources) for event in unique])
         _, earliest = np.unique(owner[places >= 0], return_index=True)
         at = np.array(list(dict.fromkeys(places[places >= 0][earliest].tolist())), dtype=np.int64)
         if len(at):
-            found[question] = at[np.unique(np.linspace(0, len(at) - 1, min(most, len(at))).round().astype(np.int64))]
-    if not found:
+            picks[question] = at[np.unique(np.linspace(0, len(at) - 1, min(most, len(at))).round().astype(np.int64))]
+    if not picks:
         return ranking
-    kept = ~np.isin(scored.question, list(found))
-    asker = np.concatenate([np.full(len(at), question) for question, at in found.items()]).astype(np.int64)
-    place = np.concatenate([np.arange(len(at)) for at in found.values()])
+    kept = ~np.isin(scored.question, list(picks))
+    asker = np.concatenate([np.full(len(at), question) for question, at in picks.items()]).astype(np.int64)
+    place = np.concatenate([np.arange(len(at)) for at in picks.values()])
     chunks = in_order(
         np.concatenate([scored.question[kept], asker]),
-        np.concatenate([scored.chunk[kept], *found.values()]),
+        np.concatenate([scored.chunk[kept], *picks.values()]),
         np.concatenate([scored.score[kept], 1.0 - place / (1 + most)]).astype(np.float32),
     )
     return Ranking(chunks, ranking.reached, ranking.searches)
@@ -105,6 +105,6 @@ def _places(batch: Batch, question: int, chunks: pa.Array) -> Positions:
 def _told_by_any(places: Callable[[pa.Array], Positions], chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
     """Of which events a chunk that reports them may be found; every event has one report at least."""
     event = chunks.value_parent_indices().to_numpy()
-    told = np.zeros(len(chunks), dtype=np.bool_)
-    told[event[places(chunks.flatten()) >= 0]] = True
-    return told
+    mask = np.zeros(len(chunks), dtype=np.bool_)
+    mask[event[places(chunks.flatten()) >= 0]] = True
+    return mask

@@ -48,9 +48,9 @@ def one_each(events: Iterable[TimelineEvent]) -> list[TimelineEvent]:
         if at is None:
             kept.append(event)
             continue
-        told = kept[at]
-        new = [source for source in event.sources if source not in told.sources]
-        kept[at] = told.model_copy(update={"sources": [*told.sources, *new], "score": max(told.score, event.score)})
+        match = kept[at]
+        new = [source for source in event.sources if source not in match.sources]
+        kept[at] = match.model_copy(update={"sources": [*match.sources, *new], "score": max(match.score, event.score)})
     return sorted(kept, key=lambda event: event.place)
 
 
@@ -126,12 +126,12 @@ def wanted_of(start: str | date | None, end: str | date | None, most: int | None
     return Wanted(first, last, most)
 
 
-def _day(given: str | date | None, name: str, *, last: bool) -> date | None:
-    if given is None or isinstance(given, date):
-        return given
-    meant = period(given.strip())
+def _day(value: str | date | None, name: str, *, last: bool) -> date | None:
+    if value is None or isinstance(value, date):
+        return value
+    meant = period(value.strip())
     if meant is None:
-        raise TimelineError(f"--{name} {shortened(given, 40)}: write a date like 2024, 2024-03 or 2024-03-02")
+        raise TimelineError(f"--{name} {shortened(value, 40)}: write a date like 2024, 2024-03 or 2024-03-02")
     return meant.to_day if last else meant.from_day
 
 
@@ -144,8 +144,8 @@ def asked_timeline(searcher: Searcher, topic: str | None, entity: str | None, wa
     """
     if topic is None and entity is None:
         if wanted.start is None and wanted.end is None:
-            asked = 'name a topic, "the ferry collision", an entity, --entity "Tollen Bridge", or days, --from 2024-03'
-            raise TimelineError(asked)
+            hint = 'name a topic, "the ferry collision", an entity, --entity "Tollen Bridge", or days, --from 2024-03'
+            raise TimelineError(hint)
         return span_timeline(searcher, wanted)
     if topic is not None and entity is not None:
         raise TimelineError("name a topic or an entity, not both")
@@ -190,8 +190,8 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted = Wanted()) 
     if wanted.most is None:
         events = [event for event in events if event.event_id in fits]
     called = index.called(key) if key in index.names else entity
-    found = _timeline(searcher, called, "entity", events, wanted)
-    return found if events else found.model_copy(update={"near": index.spelt_like(entity)})
+    timeline = _timeline(searcher, called, "entity", events, wanted)
+    return timeline if events else timeline.model_copy(update={"near": index.spelt_like(entity)})
 
 
 def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
@@ -231,8 +231,8 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted = Wanted()) ->
     keys = searcher.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     share = best.score / best.score.max() if keys else best.score
     score = dict(zip(keys, share.tolist(), strict=True))
-    found = index.of_chunks([key for key in keys if score[key] >= _ABOUT]) if keys else {}
-    events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
+    ids_of = index.of_chunks([key for key in keys if score[key] >= _ABOUT]) if keys else {}
+    events = _known(searcher, index.load([event for ids in ids_of.values() for event in ids]))
     # Each scored by its document and its nearness.
     events = [event for event in _bearing(searcher, events, topic) if wanted.holds(event)]
     rated: list[TimelineEvent] = []
@@ -248,8 +248,8 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted = Wanted()) ->
     return _timeline(searcher, topic, "topic", rated, wanted)
 
 
-def _not_blank(asked: str) -> None:
-    if not any(map(str.isalnum, asked)):
+def _not_blank(text: str) -> None:
+    if not any(map(str.isalnum, text)):
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
 
 
@@ -258,10 +258,10 @@ def _known(searcher: Searcher, events: Sequence[TimelineEvent]) -> list[Timeline
 
     An event is told in the words of its first source: where that came later, it is left out.
     """
-    found = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
-    if found is None:
+    allowance = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
+    if allowance is None:
         return [*events]
-    chunks = set(searcher.graph.members.chunks.filter(pa.array(found.masks[0])).to_pylist())
+    chunks = set(searcher.graph.members.chunks.filter(pa.array(allowance.masks[0])).to_pylist())
     known = [event for event in events if event.sources[0].chunk_id in chunks]
     return [e.model_copy(update={"sources": [s for s in e.sources if s.chunk_id in chunks]}) for e in known]
 
@@ -278,8 +278,8 @@ def _entity_score(event: TimelineEvent, fit: float, share: float, rarity: Mappin
     """
     source = event.sources[0]
     head = set(name_key(" ".join(event.title.split()[:4])).split())
-    named = 0.5 * fit + 1.0 * _said(event.summary, rarity) + 0.7 * _said(source.title or "", rarity)
-    return named + 0.7 * share + 0.2 * bool(head & set(rarity)) + 0.3 / (1 + source.start / 500)
+    score = 0.5 * fit + 1.0 * _said(event.summary, rarity) + 0.7 * _said(source.title or "", rarity)
+    return score + 0.7 * share + 0.2 * bool(head & set(rarity)) + 0.3 / (1 + source.start / 500)
 
 
 def _said(text: str, rarity: Mapping[str, float]) -> float:
@@ -332,12 +332,12 @@ def _timeline(searcher: Searcher, topic: str, kind: Kind, events: Iterable[Timel
     if wanted.most is not None:
         kept = sorted(kept, key=lambda event: (-event.score, event.place))[: wanted.most]
     kept.sort(key=lambda event: event.place)
-    named = [name for event in kept for name in event.entities]
+    names = [name for event in kept for name in event.entities]
     return Timeline(
         topic=topic,
         kind=kind,
         snapshot=searcher.snapshot.manifest.build_id,
-        keywords=keywords(named, [event.title for event in kept], topic, 8),
+        keywords=keywords(names, [event.title for event in kept], topic, 8),
         granularity=granularity([e.from_day for e in kept], [e.precision for e in kept]) if kept else None,
         events=kept,
     )
