@@ -88,8 +88,8 @@ class Conclusion(BaseModel):
         if self.judgement.refused:
             return Draft(sentences=[])
         rows = enumerate(zip(draft.sentences, self.cited, strict=True))
-        said = [(s, numbers) for n, (s, numbers) in rows if numbers or not n or says_something(s.text)]
-        return Draft(sentences=[s.model_copy(update={"rests_on": [*numbers]}) for s, numbers in said])
+        sentences = [(s, numbers) for n, (s, numbers) in rows if numbers or not n or says_something(s.text)]
+        return Draft(sentences=[s.model_copy(update={"rests_on": [*numbers]}) for s, numbers in sentences])
 
     def timeline(self, given: AnswerInput) -> list[ToldEvent]:
         """The events of the evidence of `given` that bear on its question."""

@@ -59,11 +59,11 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
                 yield _only(after, new=True)
                 continue
             before.seek(at)
-            known = Answer.model_validate_json(before.readline())
-            asked_otherwise = known.question != after.question
-            if asked_otherwise or known.answer != after.answer:
-                old_evidence, new_evidence = _evidence(known), _evidence(after)
-                cited = {c.url or c.doc_id for a in (known, after) for c in a.citations}
+            earlier = Answer.model_validate_json(before.readline())
+            asked_otherwise = earlier.question != after.question
+            if asked_otherwise or earlier.answer != after.answer:
+                old_evidence, new_evidence = _evidence(earlier), _evidence(after)
+                cited = {c.url or c.doc_id for a in (earlier, after) for c in a.citations}
                 every = dict.fromkeys([*new_evidence, *old_evidence])
                 changed = [p for p in every if old_evidence.get(p) != new_evidence.get(p)]
                 pages = tuple(
@@ -76,7 +76,7 @@ def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
                 )
                 why: Literal["evidence", "question", "settings"] = "evidence" if pages else "settings"
                 why = "question" if asked_otherwise else why
-                yield AnswerChange(after.query_id, after.question, known.answer, after.answer, pages, why)
+                yield AnswerChange(after.query_id, after.question, earlier.answer, after.answer, pages, why)
         for at in place.values():
             before.seek(at)
             yield _only(Answer.model_validate_json(before.readline()), new=False)
@@ -115,7 +115,7 @@ def _only(answer: Answer, *, new: bool) -> AnswerChange:
 
 def _evidence(answer: Answer) -> dict[str, frozenset[str]]:
     """Digests of what each page says in the evidence, and when."""
-    said: dict[str, set[str]] = {}
+    texts: dict[str, set[str]] = {}
     for hit in answer.hits:
-        said.setdefault(hit.url or hit.doc_id, set()).add(text_digest(hit.title, hit.text, str(hit.published_at)))
-    return {page: frozenset(digests) for page, digests in said.items()}
+        texts.setdefault(hit.url or hit.doc_id, set()).add(text_digest(hit.title, hit.text, str(hit.published_at)))
+    return {page: frozenset(digests) for page, digests in texts.items()}

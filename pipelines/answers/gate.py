@@ -55,17 +55,17 @@ def _gated(answer: Answer, texts: Mapping[str, str]) -> Answer:
     if len(hits) < len(answer.alignments):
         log.error("gate=alignments query_id=%s dropped=%d", answer.query_id, len(answer.alignments) - len(hits))
         answer = answer.model_copy(update={"alignments": hits})
-    kept, notes = [], list(answer.notes)
+    citations, notes = [], list(answer.notes)
     for c in answer.citations:
         if _is_quoted(c, texts.get(c.doc_id, "")):
-            kept.append(c)
+            citations.append(c)
             continue
         detail = f"document {c.doc_id} does not have the words {c.quote[:80]!r} at its characters {c.start} to {c.end}"
         log.error("gate=quotes query_id=%s dropped=%s", answer.query_id, detail)
         notes.append(f"{_DROPPED}{detail}.")
-    if len(kept) == len(answer.citations):
+    if len(citations) == len(answer.citations):
         return answer
-    numbers = {c.number: n for n, c in enumerate(kept, 1)}
+    numbers = {c.number: n for n, c in enumerate(citations, 1)}
 
     def renumbered(cited: Iterable[int]) -> list[int]:
         return [numbers[n] for n in cited if n in numbers]
@@ -76,7 +76,7 @@ def _gated(answer: Answer, texts: Mapping[str, str]) -> Answer:
             "sentences": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in answer.sentences],
             "sub_questions": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in subs],
             "timeline": [e.model_copy(update={"citation": numbers.get(e.citation or 0)}) for e in answer.timeline],
-            "citations": [c.model_copy(update={"number": numbers[c.number]}) for c in kept],
+            "citations": [c.model_copy(update={"number": numbers[c.number]}) for c in citations],
             "notes": notes,
         }
     )

@@ -42,20 +42,20 @@ class Parts:
 
     def begin(self, run: Mapping[str, object]) -> None:
         """Keep the parts of a run of the same kind, and no others."""
-        wanted = {"format": 1, **run}
+        config = {"format": 1, **run}
         header = self.folder / "run.json"
         try:
             before = json.loads(header.read_text("utf-8"))
         except (OSError, ValueError):
             before = None
-        if before == wanted:
+        if before == config:
             return
         files = self._files()
         if files and isinstance(before, dict):
-            self.anew = " and ".join(k for k in wanted if before.get(k) != wanted[k]) or "format"
+            self.anew = " and ".join(k for k in config if before.get(k) != config[k]) or "format"
         for part in files:
             part.unlink()
-        write_text(header, json.dumps(wanted) + "\n")
+        write_text(header, json.dumps(config) + "\n")
 
     def answered(
         self, questions: Iterable[Question], answer: Callable[[Iterator[Question]], Iterable[Answer]], size: int
@@ -83,17 +83,17 @@ class Parts:
             left = []
             self.resumed += len(kept)
             yield from kept
-        asked: deque[Question] = deque()
+        queue: deque[Question] = deque()
 
         def noted() -> Iterator[Question]:
             for question in chain(left, stream):
-                asked.append(question)
+                queue.append(question)
                 yield question
 
         answers = iter(answer(noted()))
         while part_answers := list(islice(answers, size)):
             number += 1
-            digest = _digest([asked.popleft() for _ in part_answers])
+            digest = _digest([queue.popleft() for _ in part_answers])
             head = json.dumps({"digest": digest, "questions": len(part_answers)})
             lines = [head, *(a.model_dump_json() for a in part_answers)]
             write_text(self.folder / f"{number:06}.jsonl", "".join(f"{line}\n" for line in lines))

@@ -168,9 +168,9 @@ def _line_row(number: int, line: bytes, columns: Columns, *, text: bool) -> Row 
 def _parquet_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
     with pq.ParquetFile(path) as file:
         columns.check(path, file.schema_arrow.names)
-        wanted = [n for n in file.schema_arrow.names if columns.field_of(n)]
+        names = [n for n in file.schema_arrow.names if columns.field_of(n)]
         number = 0
-        for batch in file.iter_batches(batch_size=1024, columns=wanted):
+        for batch in file.iter_batches(batch_size=1024, columns=names):
             batch = batch.rename_columns([columns.field_of(n) or n for n in batch.schema.names])
             for at in range(batch.num_rows):
                 number += 1
@@ -304,13 +304,13 @@ class QuestionFile:
         seen: set[bytes] = set()
         columns = Columns(needed=("question",), names=self.names or {}, mapped=self.names is not None)
         for row in rows_of(self.path, columns):
-            found = self._question(row, seen)
-            if isinstance(found, Question):
-                yield found
+            result = self._question(row, seen)
+            if isinstance(result, Question):
+                yield result
                 continue
-            first = first or found
-            self.rejected[found.reason] += 1
-            on_reject(found)
+            first = first or result
+            self.rejected[result.reason] += 1
+            on_reject(result)
         if not seen:
             what = f"line {first.line}: {first.detail}" if first else "it is empty"
             raise QuestionError(f"questions {self.path}: {what}; each line must be like {_EXAMPLE}")
@@ -319,23 +319,23 @@ class QuestionFile:
         if isinstance(row, BadRow):
             return QuestionReject(row.line, None, row.reason, row.detail)
         fields = {n: [v] if n in _LISTS and isinstance(v, str) else v for n, v in row.fields.items() if v is not None}
-        known = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
-        if known is not None and not known.strip():
-            return QuestionReject(row.line, known, "missing", "query_id: it is blank")
-        if known is None and isinstance(text := fields.get("question"), str):
+        query_id = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
+        if query_id is not None and not query_id.strip():
+            return QuestionReject(row.line, query_id, "missing", "query_id: it is blank")
+        if query_id is None and isinstance(text := fields.get("question"), str):
             # The id of a question without one: of its words, so that it is the same when the file has grown by
             # others. Of half as many bytes, two of 100,000 questions would have one in common.
-            made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-            self._made[made] += 1
-            fields["query_id"] = made if self._made[made] == 1 else f"{made}-{self._made[made]}"
+            fallback = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+            self._made[fallback] += 1
+            fields["query_id"] = fallback if self._made[fallback] == 1 else f"{fallback}-{self._made[fallback]}"
         try:
             question = question_of(fields, self.most_characters, self.read_condition)
         except NoQuestionError as error:
-            return QuestionReject(row.line, known, error.reason, error.detail)
+            return QuestionReject(row.line, query_id, error.reason, error.detail)
         digest = blake2b(question.query_id.encode(), digest_size=16).digest()
         if digest in seen:
             return QuestionReject(
-                row.line, known, "duplicate", f"query_id {question.query_id[:_LONGEST_ID]!r} was used before"
+                row.line, query_id, "duplicate", f"query_id {question.query_id[:_LONGEST_ID]!r} was used before"
             )
         seen.add(digest)
         return question

@@ -68,24 +68,24 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     source = {c.number: c for c in answer.citations}
     cited = supported = citations = gold = precise = 0
     for sentence in answer.sentences:
-        named = [source[n] for n in sentence.citations]
+        sources = [source[n] for n in sentence.citations]
         # Whether each number of `text` stands in a quote, is a year of publication, or is of a day that a quote
         # names.
         text = sentence.text
-        days = {day for c in named for day in _days(c)}
-        known = {n for c in named for n in numbers(c.quote)}
-        known |= {str(c.published_at.year) for c in named if c.published_at}
+        days = {day for c in sources for day in _days(c)}
+        values = {n for c in sources for n in numbers(c.quote)}
+        values |= {str(c.published_at.year) for c in sources if c.published_at}
         written = (form for day in days for form in _written(day) if form in text)
         # The numbers of the times that lie between two days that the text names itself: `63 years (1886 to 1949)`.
         ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
         distances = [abs((one - other).days) for one, other in combinations(ends, 2)]
         spans = (q for q in quantities(text) if q.unit in _DAYS)
         near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in distances))
-        holds = numbers(text) <= known.union(*map(numbers, written), {n for q in near for n in numbers(q.text)})
-        right = sum(c.doc_id in accepted for c in named)
-        cited += bool(named)
-        supported += bool(named) and holds
-        citations += len(named)
+        holds = numbers(text) <= values.union(*map(numbers, written), {n for q in near for n in numbers(q.text)})
+        right = sum(c.doc_id in accepted for c in sources)
+        cited += bool(sources)
+        supported += bool(sources) and holds
+        citations += len(sources)
         gold += right
         precise += right if holds else 0
     equal = sum(texts.get(c.doc_id, "")[c.start : c.end] == c.quote for c in answer.citations)
@@ -221,10 +221,10 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
     """The figures of `PER_QUESTION`, one value per question; NaN where the question has none."""
     shares = _shares(_columns(rows))
     nothing = np.full(len(rows), np.nan)
-    found: dict[str, Numbers] = {
+    columns: dict[str, Numbers] = {
         n: np.divide(*shares[n], out=nothing.copy(), where=shares[n][1] > 0) for n in PER_QUESTION if n in shares
     }
-    return found | {n: np.array([getattr(r.alce, n) for r in rows], dtype=np.float64) for n in alce.PER_QUESTION}
+    return columns | {n: np.array([getattr(r.alce, n) for r in rows], dtype=np.float64) for n in alce.PER_QUESTION}
 
 
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:

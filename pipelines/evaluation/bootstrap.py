@@ -90,17 +90,17 @@ def ratio_figures(shares: Mapping[str, tuple[Numbers, Numbers]]) -> dict[str, Fi
     if not shares:
         return {}
     parts, wholes = (np.stack([pair[n] for pair in shares.values()], axis=1) for n in (0, 1))
-    found = ratio_intervals(parts, wholes)
-    return {name: _figure(found, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
+    bounds = ratio_intervals(parts, wholes)
+    return {name: _figure(bounds, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
 
 
 def statistic_figures(
     statistics: Mapping[str, tuple[Callable[[Positions], float], Numbers]], rows: int
 ) -> dict[str, Figure]:
     """Figures of another kind, each with 1 for the questions that it is taken over."""
-    named: Sequence[Callable[[Positions], float]] = [of for of, _ in statistics.values()]
-    found = statistic_intervals(lambda at: [of(at) for of in named], rows)
-    return {name: _figure(found, n, int(over.sum())) for n, (name, (_, over)) in enumerate(statistics.items())}
+    functions: Sequence[Callable[[Positions], float]] = [of for of, _ in statistics.values()]
+    bounds = statistic_intervals(lambda at: [of(at) for of in functions], rows)
+    return {name: _figure(bounds, n, int(over.sum())) for n, (name, (_, over)) in enumerate(statistics.items())}
 
 
 def flat(of: Mapping[str, Figure]) -> dict[str, float]:

@@ -62,9 +62,9 @@ def _write(files: Sequence[Path], path: Path, questions: TextIO, counts: dict[st
     seen: set[str] = set()
     with path.open("w", encoding="utf-8") as documents:
         for file in files:
-            for line, given in _objects(file):
-                made, question = _converted(file, line, given)
-                for document in made:
+            for line, record in _objects(file):
+                rows, question = _converted(file, line, record)
+                for document in rows:
                     key = document.get("doc_id") or document["url"]
                     if key not in seen:
                         seen.add(key)
@@ -93,14 +93,14 @@ def _objects(file: Path) -> Iterator[tuple[int, Any]]:
         raise DatasetError(f"{file} cannot be read: {error}") from None
 
 
-def _converted(file: Path, line: int, given: Any) -> Converted:
-    fields = frozenset(given) if isinstance(given, dict) else frozenset()
+def _converted(file: Path, line: int, record: Any) -> Converted:
+    fields = frozenset(record) if isinstance(record, dict) else frozenset()
     form = next((convert for needed, convert in _FORMS.items() if fields.issuperset(needed)), None)
     if form is None:
-        known = "; ".join(", ".join(needed) for needed in _FORMS)
-        raise DatasetError(f"{file}:{line}: an object of no known dataset; one of these has the fields {known}")
+        forms = "; ".join(", ".join(needed) for needed in _FORMS)
+        raise DatasetError(f"{file}:{line}: an object of no known dataset; one of these has the fields {forms}")
     try:
-        return form(given)
+        return form(record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise DatasetError(f"{file}:{line}: {type(error).__name__} {error} in {', '.join(sorted(fields))}") from None
 
@@ -109,8 +109,8 @@ def _paragraph(title: str, text: str) -> Document:
     return {"doc_id": text_digest(f"{title}\n{text}")[:_ID_LENGTH], "title": title, "text": text}
 
 
-def _hotpotqa(given: Mapping[str, Any]) -> Converted:
-    context, facts = given["context"], given["supporting_facts"]
+def _hotpotqa(record: Mapping[str, Any]) -> Converted:
+    context, facts = record["context"], record["supporting_facts"]
     if isinstance(context, dict):  # As the hub's Parquet has it: columns.
         context, facts = zip(context["title"], context["sentences"], strict=True), zip(facts["title"], strict=True)
     # HotpotQA's sentences begin with their space, those of 2WikiMultihopQA do not.
@@ -118,42 +118,42 @@ def _hotpotqa(given: Mapping[str, Any]) -> Converted:
     titles = {title for title, *_ in facts}
     evidence = [document["doc_id"] for document in documents if document["title"] in titles]
     return documents, {
-        "query_id": given.get("_id") or given["id"],
-        "question": given["question"],
-        "type": given.get("type"),
-        "answer": given.get("answer"),
+        "query_id": record.get("_id") or record["id"],
+        "question": record["question"],
+        "type": record.get("type"),
+        "answer": record.get("answer"),
         "evidence_doc_ids": evidence,
     }
 
 
-def _musique(given: Mapping[str, Any]) -> Converted:
-    documents = [_paragraph(one["title"], one["paragraph_text"]) for one in given["paragraphs"]]
-    answerable = given.get("answerable", True)
-    pairs = zip(documents, given["paragraphs"], strict=True)
+def _musique(record: Mapping[str, Any]) -> Converted:
+    documents = [_paragraph(one["title"], one["paragraph_text"]) for one in record["paragraphs"]]
+    answerable = record.get("answerable", True)
+    pairs = zip(documents, record["paragraphs"], strict=True)
     return documents, {
-        "query_id": given["id"],
-        "question": given["question"],
-        "type": given["id"].split("__")[0] if answerable else "null",
-        "answer": given.get("answer") if answerable else "",
-        "answer_aliases": given.get("answer_aliases") or [],
+        "query_id": record["id"],
+        "question": record["question"],
+        "type": record["id"].split("__")[0] if answerable else "null",
+        "answer": record.get("answer") if answerable else "",
+        "answer_aliases": record.get("answer_aliases") or [],
         "evidence_doc_ids": [document["doc_id"] for document, one in pairs if answerable and one["is_supporting"]],
     }
 
 
-def _multihop_rag_question(given: Mapping[str, Any]) -> Converted:
-    null = given["question_type"] == "null_query"
+def _multihop_rag_question(record: Mapping[str, Any]) -> Converted:
+    null = record["question_type"] == "null_query"
     return [], {
-        "question": given["query"],
-        "type": "null" if null else given["question_type"],
-        "answer": "" if null else given["answer"],
-        "evidence_urls": list(dict.fromkeys(one["url"] for one in given["evidence_list"])),
+        "question": record["query"],
+        "type": "null" if null else record["question_type"],
+        "answer": "" if null else record["answer"],
+        "evidence_urls": list(dict.fromkeys(one["url"] for one in record["evidence_list"])),
     }
 
 
-def _multihop_rag_document(given: Mapping[str, Any]) -> Converted:
-    named = {"title": "title", "author": "author", "site_name": "source", "published_at": "published_at"}
-    document = {"url": str(given["url"]), "text": given["body"], "metadata": {"category": given.get("category")}}
-    return [document | {name: given[of] for name, of in named.items() if given.get(of)}], None
+def _multihop_rag_document(record: Mapping[str, Any]) -> Converted:
+    fields = {"title": "title", "author": "author", "site_name": "source", "published_at": "published_at"}
+    document = {"url": str(record["url"]), "text": record["body"], "metadata": {"category": record.get("category")}}
+    return [document | {name: record[of] for name, of in fields.items() if record.get(of)}], None
 
 
 _FORMS: Final[Mapping[tuple[str, ...], Callable[[Mapping[str, Any]], Converted]]] = {

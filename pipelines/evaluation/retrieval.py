@@ -67,7 +67,7 @@ def evaluate(
     """
     gold = gold_of(searcher, questions, grades)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
-    named = metric_names(ks, graded=grades is not None)
+    metrics = metric_names(ks, graded=grades is not None)
     types = np.array([q.type or "" for q in gold.questions])
     groups = {"": np.arange(len(types))}
     groups |= {t: np.flatnonzero(types == t) for t in sorted(set(types.tolist()) - {""})} if by_type else {}
@@ -78,10 +78,10 @@ def evaluate(
         run = recipe_run(batch, recipe, gold, ks)
         if trec:
             write_run(trec / f"{recipe.name}.run", recipe.name, run)
-        values = run_metrics(run, gold, [*named.values()])
+        values = run_metrics(run, gold, [*metrics.values()])
         for title, mine in groups.items():
             title = f"{recipe.name} {title}".rstrip()
-            figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
+            figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in metrics.items()}
             figures[title]["questions"] = len(mine)
     return figures
 
@@ -112,13 +112,13 @@ def gold_of(searcher: Searcher, questions: Sequence[Question], grades: Grades | 
     if not asked:
         raise EvaluationError("no question has evidence_doc_ids or evidence_urls: there is nothing to evaluate against")
     gold = gold_documents(searcher.snapshot, asked)
-    known, named = set(searcher.graph.documents.keys.to_pylist()), [d for ids in gold.evidence for d in ids]
-    if known.isdisjoint(named):
+    documents, evidence = set(searcher.graph.documents.keys.to_pylist()), [d for ids in gold.evidence for d in ids]
+    if documents.isdisjoint(evidence):
         raise EvaluationError(
-            f"none of the evidence documents is in the snapshot (the first is {named[0]!r}); "
+            f"none of the evidence documents is in the snapshot (the first is {evidence[0]!r}); "
             "build the corpus that these questions belong to"
         )
-    if unknown := sorted(set(named) - known):
+    if unknown := sorted(set(evidence) - documents):
         log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
     graded: dict[tuple[str, str], int] = {}
     for (query_id, doc_id), grade in (grades or {}).items():
@@ -163,10 +163,10 @@ def run_metrics(
     """
     parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
     measures = [*dict.fromkeys(parsed.values())]
-    found = {str(measure): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for measure in measures}
+    scores = {str(measure): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for measure in measures}
     for metric in ir_measures.iter_calc(measures, gold.judgements, run):
-        found[str(metric.measure)][metric.query_id] = metric.value
-    values = {n: np.array(list(found[str(measure)].values()), dtype=np.float64) for n, measure in parsed.items()}
+        scores[str(metric.measure)][metric.query_id] = metric.value
+    values = {n: np.array(list(scores[str(measure)].values()), dtype=np.float64) for n, measure in parsed.items()}
     return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}
 
 
@@ -201,11 +201,11 @@ def compared(
     """
     gold = gold_of(searcher, questions)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
-    named = metric_names(ks)
-    found = [run_metrics(recipe_run(batch, recipe, gold, ks), gold, [*named.values()]) for recipe in recipes]
+    metrics = metric_names(ks)
+    scores = [run_metrics(recipe_run(batch, recipe, gold, ks), gold, [*metrics.values()]) for recipe in recipes]
     rows = []
-    for figure, metric in named.items():
-        values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
+    for figure, metric in metrics.items():
+        values = np.column_stack([of[metric] for of in scores])  # Shape (questions, recipes).
         above = values - values[:, :1]
         interval = intervals(np.hstack([values, above]), 10_000)
         ends = np.column_stack([interval.mean, interval.low, interval.high]).reshape(2, len(recipes), 3).tolist()
@@ -236,21 +236,21 @@ def gold_documents(snapshot: Snapshot, questions: Sequence[Question]) -> GoldDoc
     """The documents that `questions` name."""
     # The documents of `ids` that are duplicates, each with the one that was kept for it.
     ids = {d for q in questions for d in q.evidence_doc_ids}
-    wanted = pa.array(sorted(ids), pa.string())
-    rows = _documents(snapshot, lambda b: pc.and_(pc.is_in(b["doc_id"], wanted), pc.is_valid(b["duplicate_of"])))
+    values = pa.array(sorted(ids), pa.string())
+    rows = _documents(snapshot, lambda b: pc.and_(pc.is_in(b["doc_id"], values), pc.is_valid(b["duplicate_of"])))
     keeper = {row["doc_id"]: row["duplicate_of"] for row in rows} if ids else {}
     # The documents of each address, an address that none has standing for itself.
     urls = {u for q in questions for u in (*q.evidence_urls, *q.also_urls)}
-    found: dict[str, list[str]] = {url: [] for url in urls}
-    wanted = pa.array(sorted(urls), pa.string())
-    for row in _documents(snapshot, lambda b: pc.is_in(b["url"], wanted)) if urls else ():
-        found[row["url"]].append(row["duplicate_of"] or row["doc_id"])
-    if missing := [url for url, ids in found.items() if not ids]:
+    doc_ids: dict[str, list[str]] = {url: [] for url in urls}
+    values = pa.array(sorted(urls), pa.string())
+    for row in _documents(snapshot, lambda b: pc.is_in(b["url"], values)) if urls else ():
+        doc_ids[row["url"]].append(row["duplicate_of"] or row["doc_id"])
+    if missing := [url for url, ids in doc_ids.items() if not ids]:
         same: dict[bytes, list[str]] = {_page_key(url): [] for url in missing}
         for row in _documents(snapshot, lambda b: pc.is_valid(b["url"])):
             same.get(_page_key(row["url"]), []).append(row["duplicate_of"] or row["doc_id"])
-        found |= {url: same[_page_key(url)] for url in missing}
-    pages = {url: list(dict.fromkeys(ids)) or [url] for url, ids in found.items()}
+        doc_ids |= {url: same[_page_key(url)] for url in missing}
+    pages = {url: list(dict.fromkeys(ids)) or [url] for url, ids in doc_ids.items()}
     evidence = [
         list(dict.fromkeys([*(keeper.get(d, d) for d in q.evidence_doc_ids), *(pages[u][0] for u in q.evidence_urls)]))
         for q in questions

@@ -37,14 +37,14 @@ def read_judged(topics: Path, qrels: Path) -> tuple[list[Question], dict[tuple[s
     relevant: dict[str, list[str]] = {}
     for query_id, doc_id in grades:
         relevant.setdefault(query_id, []).append(doc_id)
-    asked = read_topics(topics)
+    texts = read_topics(topics)
     questions = [
         Question(query_id=key, question=text, evidence_doc_ids=relevant[key])
-        for key, text in asked.items()
+        for key, text in texts.items()
         if key in relevant
     ]
     if not questions:
-        first = f"{next(iter(asked))!r} and {next(iter(relevant))!r}" if asked and relevant else "one of them is empty"
+        first = f"{next(iter(texts))!r} and {next(iter(relevant))!r}" if texts and relevant else "one of them is empty"
         raise TrecError(f"no topic of {topics} has a relevant document in {qrels}: their first ids are {first}")
     return questions, grades
 

@@ -73,16 +73,16 @@ def judgements(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -
     # A model is not asked where there is nothing to judge: no gold answer, no answer.
     askable = [n for n, g in enumerate(inputs) if (g.gold is not None if judge.name == GOLD else bool(g.statements))]
     done = dict(zip(askable, reasoner.run(task, [inputs[n] for n in askable]), strict=True))
-    found = []
-    for n, given in enumerate(inputs):
-        one = done[n] if n in done else Done(task.rule(given), "rules")
-        said, by = one.output, {"by": one.by, "rejected": _codes(one)}
-        if isinstance(said, Verdict):
-            value = None if said.right is None else float(said.right)
-            found.append(Judgement(value=value, reason=said.reason, **by))
+    results = []
+    for n, item in enumerate(inputs):
+        one = done[n] if n in done else Done(task.rule(item), "rules")
+        output, by = one.output, {"by": one.by, "rejected": _codes(one)}
+        if isinstance(output, Verdict):
+            value = None if output.right is None else float(output.right)
+            results.append(Judgement(value=value, reason=output.reason, **by))
         else:
-            found.append(Judgement(value=said.score, reason=said.calculation, issues=list(said.issues), **by))
-    return found
+            results.append(Judgement(value=output.score, reason=output.calculation, issues=list(output.issues), **by))
+    return results
 
 
 def preferences(reasoner: Reasoner, judge: Judge, pairs: Sequence[PairInput]) -> list[Judgement]:

@@ -112,21 +112,21 @@ def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | 
     answers = [answer.get("response") if isinstance(answer, Mapping) else answer for answer in answers]
     labels = {a: fields.get(a, fields.get(f"{a}_label")) for a in ("overall", "correctness", "completeness")}
     # A label that is no number, or not a number, is none.
-    found = {a: float(n) for a, n in labels.items() if isinstance(n, (int, float)) and abs(n) <= 100}
+    scores = {a: float(n) for a, n in labels.items() if isinstance(n, (int, float)) and abs(n) <= 100}
     texts = all(isinstance(text, str) for text in (question, gold, *answers))
-    if not texts or not found:
+    if not texts or not scores:
         return None
     first, second = (JudgeInput(str(question), statements_of(str(a)), golds([str(gold)])) for a in answers)
-    return PairInput(first, second), found
+    return PairInput(first, second), scores
 
 
 def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Agreement | None:
     """How far people agree with a judge; None where they judged nothing that it does."""
     bias: float | None = None
     if judge.name == PREFERENCE:
-        said = preferences(reasoner, judge, [pair for pair, _ in people.pairs])
-        values = [None if j.value is None else -j.value for j in said]  # People's steps count towards the second.
-        bias = round(float(np.mean([float(j.orders[0] * j.orders[1] < 0) for j in said if j.orders] or [0.0])), 4)
+        verdicts = preferences(reasoner, judge, [pair for pair, _ in people.pairs])
+        values = [None if j.value is None else -j.value for j in verdicts]  # People's steps count towards the second.
+        bias = round(float(np.mean([float(j.orders[0] * j.orders[1] < 0) for j in verdicts if j.orders] or [0.0])), 4)
     else:
         sides = [(pair.first, pair.second) for pair, _ in people.pairs]
         first, second = (judgements(reasoner, judge, [side[n] for side in sides]) for n in (0, 1))
@@ -137,12 +137,12 @@ def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> Agree
     against = _AGAINST.get(judge.name, "overall")
     against = against if any(against in labels for _, labels in people.pairs) else "overall"
     rows = zip(values, (labels.get(against) for _, labels in people.pairs), strict=True)
-    known = [(value, label) for value, label in rows if value is not None and label]  # People's ties are left out.
-    if not known:
+    decisive = [(value, label) for value, label in rows if value is not None and label]  # People's ties are left out.
+    if not decisive:
         return None
-    value, label = (np.array(column) for column in zip(*known, strict=True))
-    found = statistic_intervals(lambda at: [agreed(value[at], label[at])], len(value))
-    mean, low, high = (round(float(column[0]), 4) for column in (found.mean, found.low, found.high))
+    value, label = (np.array(column) for column in zip(*decisive, strict=True))
+    bounds = statistic_intervals(lambda at: [agreed(value[at], label[at])], len(value))
+    mean, low, high = (round(float(column[0]), 4) for column in (bounds.mean, bounds.low, bounds.high))
     return Agreement(
         judge=judge.name,
         version=judge.task.version,

@@ -78,10 +78,10 @@ class Gold:
 
     def of(self, query_id: str, question: str) -> tuple[str, ...] | None:
         """Gold answer and aliases; empty where the question has no answer, None where nothing is known."""
-        found = self._by_id.get(query_id) or self._by_text.get(_line(question))
-        if found is None or (found.answer is None and (found.type or "").lower() != "null"):
+        record = self._by_id.get(query_id) or self._by_text.get(_line(question))
+        if record is None or (record.answer is None and (record.type or "").lower() != "null"):
             return None
-        return () if (found.type or "").lower() == "null" else golds([found.answer or "", *found.answer_aliases])
+        return () if (record.type or "").lower() == "null" else golds([record.answer or "", *record.answer_aliases])
 
 
 @dataclass
@@ -117,13 +117,13 @@ class AnswerFile:
         seen: set[str] = set()
         try:
             for row in answer_rows(self.path):
-                found = self._answer(row, seen)
-                if isinstance(found, AnswerRow):
-                    yield found
+                result = self._answer(row, seen)
+                if isinstance(result, AnswerRow):
+                    yield result
                     continue
-                first = first or found
-                self.rejected[found.reason] += 1
-                on_reject(found)
+                first = first or result
+                self.rejected[result.reason] += 1
+                on_reject(result)
         except QuestionError as error:
             raise JudgeError(str(error)) from None
         if not seen:
@@ -175,8 +175,8 @@ def _others(fields: Mapping[str, Any]) -> JudgeInput:
     if name is None or isinstance(fields[name], dict):
         raise KeyError("answer that is a text")
     expected = next((fields[n] for n in NAMES["expected"] if n != name and fields.get(n) is not None), None)
-    known = _texts(expected)
-    gold = golds([*known, *_texts(fields.get("answer_aliases"))]) if known else None
+    texts = _texts(expected)
+    gold = golds([*texts, *_texts(fields.get("answer_aliases"))]) if texts else None
     return JudgeInput(question, statements_of(" ".join(_texts(fields[name]))), gold, passages_of(fields))
 
 
@@ -208,8 +208,8 @@ def statements_of(text: str) -> list[Statement]:
     """The sentences of an answer written as a text, with the places of the passages that their `[n]` name."""
     if text.strip() in ("", NOT_FOUND, NOT_ANSWERED):
         return []
-    said = (s for s in marked_sentences(text) if re.search(r"\w", s.text))
-    return [Statement(s.text, list(dict.fromkeys(n - 1 for n in s.citations if n > 0))) for s in said]
+    sentences = (s for s in marked_sentences(text) if re.search(r"\w", s.text))
+    return [Statement(s.text, list(dict.fromkeys(n - 1 for n in s.citations if n > 0))) for s in sentences]
 
 
 def _named(fields: Mapping[str, Any], name: str) -> Any:

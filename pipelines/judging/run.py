@@ -55,8 +55,8 @@ class Figure:
         """Mean, and lower and upper end of its 95 % bootstrap interval over answers; NaN where nothing was judged."""
         if not self.values:
             return (float("nan"),) * 3
-        found = intervals(np.array(self.values)[:, None])
-        return float(found.mean[0]), float(found.low[0]), float(found.high[0])
+        bounds = intervals(np.array(self.values)[:, None])
+        return float(bounds.mean[0]), float(bounds.low[0]), float(bounds.high[0])
 
     @property
     def wins(self) -> tuple[int, int, int]:
@@ -67,21 +67,21 @@ class Figure:
     @property
     def warnings(self) -> list[str]:
         """What a reader must know before believing the figure."""
-        name, found = self.judge.name, []
+        name, lines = self.judge.name, []
         if self.agreement is None:
-            found.append(f"{name}: not scored against people, as {self.by} (version {self.judge.task.version}) judges")
+            lines.append(f"{name}: not scored against people, as {self.by} (version {self.judge.task.version}) judges")
         elif self.agreement.touches_chance:
             a = self.agreement
             interval = f"{a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
-            found.append(f"{name}: people's agreement with it may be chance: {interval}")
+            lines.append(f"{name}: people's agreement with it may be chance: {interval}")
         if self.rejected and self.by != "rules":
             codes = ", ".join(f"{code} {count}" for code, count in self.rejected.most_common())
             stood = f"the rule judged {self.by_rule} of them" if self.by_rule else "they are not judged"
-            found.append(f"{name}: replies that could not be used ({codes}); {stood}")
+            lines.append(f"{name}: replies that could not be used ({codes}); {stood}")
         if self.turned:
             share = self.turned / self.judged
-            found.append(f"{name}: in {share:.0%} of the pairs the place of an answer decided, not the answer")
-        return found
+            lines.append(f"{name}: in {share:.0%} of the pairs the place of an answer decided, not the answer")
+        return lines
 
 
 @dataclass

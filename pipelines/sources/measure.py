@@ -39,9 +39,9 @@ def measured(questions: Sequence[Question], found: Sequence[FoundSources], sites
     figures["validity"] = _share(source.site in also for _, source, also in valid)
     shown = []
     for question, source, _ in valid:
-        wanted = content_words(question.answer or "")
+        answer_words = content_words(question.answer or "")
         words = content_words(" ".join(piece.text for piece in source.evidence))
-        shown.append(bool(wanted) and len(wanted & words) >= 0.8 * len(wanted))
+        shown.append(bool(answer_words) and len(answer_words & words) >= 0.8 * len(answer_words))
     figures["precision"] = _share(shown)
     first = [bool(own & {s.site for s in one.sources[:3]}) for _, one, own, _ in gold]
     figures["gold source among the first three"] = _share(first)

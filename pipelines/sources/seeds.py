@@ -41,8 +41,8 @@ class Reason:
     @property
     def line(self) -> str:
         """The reason on one line."""
-        asked = shortened(self.question, 200)
-        return f"# {shortened(self.query_id, 80)}, {asked!r}: {shortened(self.what, 300)} ({self.score:.2f})"
+        question = shortened(self.question, 200)
+        return f"# {shortened(self.query_id, 80)}, {question!r}: {shortened(self.what, 300)} ({self.score:.2f})"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class SeedFinder:
         for n, answer in enumerate(answers):
             for key in dict.fromkeys(hit.doc_id for hit in answer.hits):
                 documents.setdefault(key, []).append(n)
-        found: dict[int, list[tuple[Link, str]]] = {}
+        by_answer: dict[int, list[tuple[Link, str]]] = {}
         snapshot = self._searcher.snapshot
         for some in batched(documents, _PAGES):
             rows = snapshot.table("documents").lookup("doc_id", some, ["doc_id", "page_url", "text"]).to_pylist()
@@ -131,12 +131,12 @@ class SeedFinder:
                 if page is not None and "html" in page["content_type"]:
                     links = [*links_of(page["body"], page["url"], page["charset"]), *links]
                 for n in documents[row["doc_id"]]:
-                    found.setdefault(n, []).extend((link, row["page_url"]) for link in links)
-        return found
+                    by_answer.setdefault(n, []).extend((link, row["page_url"]) for link in links)
+        return by_answer
 
     def _best(self, answer: Answer, linked: Sequence[tuple[Link, str]], found: FoundSources) -> list[Seed]:
         """The best seeds for one question: what is linked or named, then sources of like questions."""
-        asked = answer.asked or answer.question
+        question = answer.asked or answer.question
         most = self._searcher.settings.sourcing.links
         new = [
             (link, page, a) for link, page in linked if (a := self._open(link.url, page)) and a.key not in self._known
@@ -144,19 +144,19 @@ class SeedFinder:
         # How well the description of each link fits the question, in [0, 1]: half by cosine, half by words.
         scores = []
         if new:
-            wanted, texts = content_words(asked), list(dict.fromkeys(link.said for link, _, _ in new))
+            words, texts = content_words(question), list(dict.fromkeys(link.said for link, _, _ in new))
             form = self._searcher.form
-            vectors = self._searcher.question_embedder.encode([form(text) for text in (asked, *texts)])
+            vectors = self._searcher.question_embedder.encode([form(text) for text in (question, *texts)])
             cosines = dict(zip(texts, (vectors[1:] @ vectors[0]).tolist(), strict=True))
             for link, _, _ in new:
-                share = len(wanted & content_words(link.said)) / max(1, len(wanted))
+                share = len(words & content_words(link.said)) / max(1, len(words))
                 scores.append((max(0.0, cosines[link.said]) + share) / 2)
         by_address: dict[bytes, Seed] = {}
         for (link, page, address), score in sorted(zip(new, scores, strict=True), key=lambda row: -row[1]):
             if score < _LEAST or len(by_address) >= most:
                 break
             what = f"link {link.text or link.url!r} of {page}"
-            reason = Reason(answer.query_id, asked, what, round(score, 4))
+            reason = Reason(answer.query_id, question, what, round(score, 4))
             by_address.setdefault(address.key, Seed(address.url, (reason,)))
         best = list(by_address.values())
         # Home pages of sources that were proposed, of like questions or by a model, are a poor second to a link.
@@ -164,7 +164,7 @@ class SeedFinder:
             if source.home_url and source.accessible and (home := self._open(source.home_url)):
                 what = f"home page of {source.name}, proposed by {', '.join(source.proposed_by)}"
                 score = round(_LEAST * source.probability, 4)
-                best.append(Seed(home.url, (Reason(answer.query_id, asked, what, score),)))
+                best.append(Seed(home.url, (Reason(answer.query_id, question, what, score),)))
         return sorted(best, key=lambda seed: -seed.score)[:most]
 
 

@@ -85,8 +85,8 @@ class Seeker:
             return []
         settings = self.searcher.settings.sourcing
         intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
-        asked = zip(questions, intents, strict=True)
-        sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in asked]
+        pairs = zip(questions, intents, strict=True)
+        sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in pairs]
         # Find the likely sources of all queries and questions.
         texts = [(text, one.question) for one in sought for text in one.texts]
         batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
@@ -135,9 +135,9 @@ class Seeker:
         done = iter(self.reasoner.run(NAMING, inputs))
         found = []
         for one in sought:
-            named = [source for _ in one.queries for source in next(done).output.sources]
+            sources = [source for _ in one.queries for source in next(done).output.sources]
             candidates: dict[str, _Candidate] = {}
-            for source in named:
+            for source in sources:
                 site = self.pool.site_of(source)
                 if site not in one.rated:
                     candidates.setdefault(site, _Candidate(source, site, ["generator"]))
@@ -151,8 +151,8 @@ class Seeker:
         online = settings.crawl if settings.sourcing.online else None
         access = reached(self.pool, {c.site: c.named.url for c in every}, online)
         stated = {c.site: access[c.site].stated or str(self.pool.rows.get(c.site, {}).get("name") or "") for c in every}
-        asked = [AgreementInput(c.named.name, c.named.url, stated[c.site]) for c in every]
-        agrees = iter([done.output.agrees for done in self.reasoner.run(AGREEMENT, asked)])
+        inputs = [AgreementInput(c.named.name, c.named.url, stated[c.site]) for c in every]
+        agrees = iter([done.output.agrees for done in self.reasoner.run(AGREEMENT, inputs)])
         # For each candidate what its pages say to the question and its parts; nothing where it cannot be read.
         pairs = [
             [
@@ -242,9 +242,9 @@ def seeds_of(searcher: Searcher, answers: Iterable[Answer]) -> list[Seed]:
         batches = lost_pages(Warehouse(searcher.snapshot.warehouse.root))
         finder = SeedFinder(searcher, (key for batch in batches for key in batch.column("key").to_pylist()))
         while some := list(islice(stream, 128)):
-            asked = [Question(query_id=a.query_id, question=a.asked or a.question, as_of=a.as_of) for a in some]
-            found = seeks.sources(asked)
-            seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
+            questions = [Question(query_id=a.query_id, question=a.asked or a.question, as_of=a.as_of) for a in some]
+            sources = seeks.sources(questions)
+            seeds = joined([*seeds, *finder.seeds(some, sources)], searcher.settings.sourcing.seeds)
     return seeds
 
 

@@ -59,8 +59,8 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
     founds = _found(searcher, pool, pairs)
     weighed = []
     for pair, found in zip(pairs, founds, strict=True):
-        given = AnswerInput(pair.text, found.evidence)
-        weighed.append(Weighed(given, probability_by_rule(given, pair.behind)))
+        answer_input = AnswerInput(pair.text, found.evidence)
+        weighed.append(Weighed(answer_input, probability_by_rule(answer_input, pair.behind)))
     named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
     # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
     chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
@@ -92,8 +92,8 @@ def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[
     few = []
     for found in load_evidence(batch, recipe.rank(batch)):
         best = list(dict.fromkeys(hit.doc_id for hit in found.hits))[: settings.pages]
-        kept = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][: settings.windows]
-        few.append(replace(found, hits=[found.hits[n] for n in kept], evidence=[found.evidence[n] for n in kept]))
+        places = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][: settings.windows]
+        few.append(replace(found, hits=[found.hits[n] for n in places], evidence=[found.evidence[n] for n in places]))
     return few
 
 
@@ -121,8 +121,8 @@ def reached(pool: SourcePool, homes: Mapping[str, str], online: CrawlSettings | 
     offline = {site: Reached() if site in pool.rows else unknown for site in homes}
     if online is None:
         return offline
-    asked = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
-    return offline | asked_homes(asked, online)
+    urls = {site: url for site, url in homes.items() if url.startswith(("http://", "https://"))}
+    return offline | asked_homes(urls, online)
 
 
 def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, Reached]:
@@ -134,26 +134,26 @@ def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, 
     if not homes:
         return {}
     check_settings(settings)
-    found: dict[str, Reached] = {}
+    results: dict[str, Reached] = {}
     for some in batched(homes, AT_ONCE // 2):
         made_up = {site: f"{homes[site]}{secrets.token_hex(12)}" for site in some}
         visits = visit([*(homes[site] for site in some), *made_up.values()], settings, user_agent(settings))
         for site in some:
             home, invented = visits[homes[site]], visits[made_up[site]]
             if home.why_not:
-                found[site] = Reached(home.why_not)
+                results[site] = Reached(home.why_not)
             elif not invented.why_not and invented.url != home.url:
-                found[site] = Reached(EVERYTHING)
+                results[site] = Reached(EVERYTHING)
             else:
                 try:
                     metadata = read_metadata(parse_page(home.body, None), home.url)
                 except PageError:
-                    found[site] = Reached()
+                    results[site] = Reached()
                     continue
                 # Name of the site and title of its home page.
                 names = (metadata.get(name) for name in ("site_name", "title"))
-                found[site] = Reached(stated=" ".join(str(name) for name in names if name))
-    return found
+                results[site] = Reached(stated=" ".join(str(name) for name in names if name))
+    return results
 
 
 def batched(keys: Iterable[str], most: int) -> Iterator[list[str]]:

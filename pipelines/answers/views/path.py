@@ -26,14 +26,14 @@ def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = 12) ->
     nodes: dict[str, PathNode] = {}
     for node in path:
         nodes.setdefault(node.query_id, node)
-    found = {hit.chunk_id for hit in hits}
+    chunk_ids = {hit.chunk_id for hit in hits}
     shown: dict[str, PathNode] = {}
-    said: set[tuple[str, str]] = set()
+    texts: set[tuple[str, str]] = set()
     hidden: list[PathNode] = []
-    for node in sorted(nodes.values(), key=lambda n: (n.chunk_id not in found, -n.similarity, n.query_id)):
-        if node.query_id in shown or (node.chunk_id, node.text) in said:
+    for node in sorted(nodes.values(), key=lambda n: (n.chunk_id not in chunk_ids, -n.similarity, n.query_id)):
+        if node.query_id in shown or (node.chunk_id, node.text) in texts:
             continue
-        said.add((node.chunk_id, node.text))
+        texts.add((node.chunk_id, node.text))
         # The node and those it was reached through, back to the question; a path may be a circle.
         chain, last = {node.query_id: node}, node
         while last.via in nodes and last.via not in chain:
@@ -61,7 +61,7 @@ def label_of(text: str, titles: Collection[str]) -> str:
     text = one_line(text)
     heads = [head for title in filter(None, map(one_line, titles)) for head in (f"About {title}: ", f"关于{title}，")]
     head = max(filter(text.startswith, heads), key=len, default="")
-    if not head and (found := _ABOUT.match(text)):
-        head = found[0]
+    if not head and (match := _ABOUT.match(text)):
+        head = match[0]
     label = text.removeprefix(head)
     return label[:1].upper() + label[1:]

@@ -111,10 +111,10 @@ def _column(answer: Answer, shown: Shown, hop: int, place: Collection[str]) -> d
     for node in sorted(shown.nodes.values(), key=lambda n: (-_finite(n.similarity), n.hop, n.query_id)):
         if node.hop == hop:
             # Questions of one document begin alike, answers tell them apart: a line each.
-            question, mark, said = label_of(node.text, titles).partition("? ")
+            question, mark, rest = label_of(node.text, titles).partition("? ")
             label = shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL)
             kind, value = "node" if node.chunk_id in place else "way", f"{node.similarity:.2f}"
-            column[node.query_id] = Box(kind, value, label, shortened(said, _LABEL), _ROW)
+            column[node.query_id] = Box(kind, value, label, shortened(rest, _LABEL), _ROW)
         elif node.hop < hop and node.chunk_id in place:
             column[node.query_id] = Box()
     return column

@@ -129,8 +129,8 @@ def _events(answer: Answer) -> str:
             at, start = place[event.chunk_id]
             days = [(event.from_day - before).days, (event.to_day - event.from_day).days]
             before = event.from_day
-            told = event.expected + 2 * (event.date_from == "document")
-            numbers += [*days, at, event.start - start, event.end - event.start, told]
+            flags = event.expected + 2 * (event.date_from == "document")
+            numbers += [*days, at, event.start - start, event.end - event.start, flags]
     return ",".join(map(str, numbers))
 
 

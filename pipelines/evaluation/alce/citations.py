@@ -142,8 +142,8 @@ def listed(output: str) -> list[str]:
 
 def cited_items(question: str, output: str) -> list[CitedSentence]:
     """Each item of a list after the question that it answers, as ALCE asks whether it is entailed."""
-    found = (_cited(item) for item in listed(output))
-    return [CitedSentence(f"{question} {item.text}", item.citations) for item in found if item.text]
+    items = (_cited(item) for item in listed(output))
+    return [CitedSentence(f"{question} {item.text}", item.citations) for item in items if item.text]
 
 
 def _cited(text: str) -> CitedSentence:

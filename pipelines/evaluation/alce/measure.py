@@ -58,15 +58,15 @@ def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
     """What each answer is worth; all that must be entailed is judged together."""
     cited = citation_counts(records, entails)
     texts = [without_marks(r.output) for r in records]
-    asked = [
+    inputs = [
         EntailmentInput(claim, [Passage(text)] if text else [], record.question)
         for record, text in zip(records, texts, strict=True)
         for claim in record.claims
     ]
-    verdicts = iter(entails(asked))
-    found = []
+    verdicts = iter(entails(inputs))
+    rows = []
     for record, text, counts in zip(records, texts, cited, strict=True):
-        found.append(
+        rows.append(
             Worth(
                 exact_match_recall=_mean(short_answers_there(text, record.short_answers)),
                 claim_recall=_mean([next(verdicts) for _ in record.claims]),
@@ -75,7 +75,7 @@ def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
                 **(list_score(record.output, record.items) if record.items else {}),
             )
         )
-    return found
+    return rows
 
 
 def short_answers_there(output: str, short_answers: Sequence[Sequence[str]]) -> list[bool]:
@@ -122,7 +122,7 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
     columns = {f.name: np.array([getattr(row, f.name) for row in rows], dtype=np.float64) for f in fields(Worth)}
     columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
     # Each mean is over the questions that have a value.
-    known = ratio_figures({n: (np.nan_to_num(c), (~np.isnan(c)).astype(np.float64)) for n, c in columns.items()})
+    result = ratio_figures({n: (np.nan_to_num(c), (~np.isnan(c)).astype(np.float64)) for n, c in columns.items()})
     if (recall := columns.get("alce_citation_recall")) is not None:
         # Harmonic mean of the two means, as ALCE's figures are compared.
         precision = columns["alce_citation_precision"]
@@ -133,8 +133,8 @@ def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
                 return math.nan
             return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
 
-        known |= statistic_figures({_F1: (f1, (~np.isnan(recall)).astype(np.float64))}, len(rows))
-    return {name: known[name] for name in FIGURES if name in known}
+        result |= statistic_figures({_F1: (f1, (~np.isnan(recall)).astype(np.float64))}, len(rows))
+    return {name: result[name] for name in FIGURES if name in result}
 
 
 def evaluate_file(

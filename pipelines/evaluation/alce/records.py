@@ -150,8 +150,8 @@ def is_text(fields: Mapping[str, Any]) -> bool:
 def _record(path: Path, row: Row | BadRow) -> AlceRecord:
     if isinstance(row, BadRow):
         raise EvaluationError(f"{path}: record {row.line}: {row.detail}; it must be {_FORM}")
-    asked = row.fields.get("question")
-    called = f"{path}: record {row.line}" + (f" ({asked[:60]!r})" if isinstance(asked, str) and asked else "")
+    question = row.fields.get("question")
+    called = f"{path}: record {row.line}" + (f" ({question[:60]!r})" if isinstance(question, str) and question else "")
     if not is_text(row.fields):
         raise EvaluationError(f"{called}: it has half of a surrogate pair, which is no text")
     try:
@@ -162,8 +162,8 @@ def _record(path: Path, row: Row | BadRow) -> AlceRecord:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
         raise EvaluationError(f"{called}: {where}: {first['msg'].lower()}") from None
-    known = {c.number for c in answer.citations}
-    if missing := [n for s in answer.sentences for n in s.citations if n not in known]:
+    numbers = {c.number for c in answer.citations}
+    if missing := [n for s in answer.sentences for n in s.citations if n not in numbers]:
         raise EvaluationError(f"{called}: sentences: there is no citation {missing[0]}")
     gold = (answer.expected or "").strip()
     return record_of(answer, [] if not gold or overlap.polarity(gold) else [[gold]])

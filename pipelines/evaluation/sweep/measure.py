@@ -101,8 +101,8 @@ def _question_vectors(model: Embedder, texts: tuple[str, ...]) -> Floats:
 def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, sweep: Sweep) -> PointRecord:
     """Rank the questions by the point's recipe and settings, and compare with the gold evidence and answers."""
     shared = _searched(root, build_id, dataset)
-    searcher, recipe, asked = shared.searcher(point.settings), RECIPES[point.choice.recipe], shared.gold.questions
-    texts, where = [q.question for q in asked], [conditions_of(q) for q in asked]
+    searcher, recipe, questions = shared.searcher(point.settings), RECIPES[point.choice.recipe], shared.gold.questions
+    texts, where = [q.question for q in questions], [conditions_of(q) for q in questions]
     vectors = _question_vectors(searcher.question_embedder, tuple(searcher.form(text) for text in texts))
     seconds = 0.0
     for _ in range(2):  # An index or vectors of its own that a recipe makes at its first use are no cost of a question.
@@ -112,31 +112,31 @@ def measure_point(point: Point, root: Path, build_id: str, dataset: Dataset, swe
     of_retrieval = [m for m in sweep.metrics if m not in (*PER_QUESTION, ACCURACY)]
     values = run_metrics(document_run(batch, ranking, shared.gold, _DEPTH), shared.gold, of_retrieval)
     if of_answers := [m for m in sweep.metrics if m not in of_retrieval]:
-        known = {q.query_id for q in asked}
-        others = [q for q in shared.questions if q.query_id not in known and is_measured(q)]
-        asked = [*asked, *others]
+        ids = {q.query_id for q in questions}
+        others = [q for q in shared.questions if q.query_id not in ids and is_measured(q)]
+        questions = [*questions, *others]
         values = {n: np.concatenate([v, np.full(len(others), np.nan)]) for n, v in values.items()}
-        values |= _answer_values(searcher, point, asked, of_answers)
+        values |= _answer_values(searcher, point, questions, of_answers)
     return PointRecord(
-        query_ids=[q.query_id for q in asked],
-        types=[q.type or "" for q in asked],
+        query_ids=[q.query_id for q in questions],
+        types=[q.type or "" for q in questions],
         values={metric: values[metric].tolist() for metric in sweep.metrics},
         seconds=round(seconds, 4),
     )
 
 
 def _answer_values(
-    searcher: Searcher, point: Point, asked: Sequence[Question], metrics: Sequence[str]
+    searcher: Searcher, point: Point, questions: Sequence[Question], metrics: Sequence[str]
 ) -> dict[str, Numbers]:
-    """Values of the answers to `asked`, NaN where a question has no gold answer."""
-    answers = list(answer_questions(searcher, asked, RECIPES[point.choice.recipe]))
+    """Values of the answers to `questions`, NaN where a question has no gold answer."""
+    answers = list(answer_questions(searcher, questions, RECIPES[point.choice.recipe]))
     by_entailment = any(metric in alce.PER_QUESTION for metric in metrics)
     with entailment_of(searcher) if by_entailment else nullcontext() as entails:
-        values = question_values(judged(searcher.snapshot, asked, answers, entails))
+        values = question_values(judged(searcher.snapshot, questions, answers, entails))
     if ACCURACY in metrics:
         with Reasoner(point.settings.generator, point.settings.engine) as reasoner:
             verdicts = reasoner.run(gold_task(), [judge_input(answer) for answer in answers])
         right = [np.nan if v.output.right is None else v.output.right for v in verdicts]
         values[ACCURACY] = np.array(right, dtype=np.float64)
-    known = np.array([is_measured(q) for q in asked])
+    known = np.array([is_measured(q) for q in questions])
     return {name: np.where(known, value, np.nan) for name, value in values.items()}

@@ -126,7 +126,7 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str) -> Plan:
         if (types := len({q.type for q in questions})) > 30:
             raise SweepError(f"dataset {name}: its questions have {types:,} types; a type is shared by many")
     documents = {n: content_digest(d.documents) for n, d in sources.items()}
-    asked = {n: content_digest(d.questions) for n, d in sources.items()}
+    digests = {n: content_digest(d.questions) for n, d in sources.items()}
     points: dict[str, Point] = {}
 
     def add(choice: Choice) -> list[str]:
@@ -136,7 +136,7 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str) -> Plan:
         choice = choice.model_copy(update={"settings": own})
         tree = results(settings, BuildSettings, SearchSettings)
         shared = [code_digest(), tree, choice.recipe, sweep.metrics]
-        ids = {n: settings_digest([*shared, n, documents[n], asked[n]]) for n in sources}
+        ids = {n: settings_digest([*shared, n, documents[n], digests[n]]) for n in sources}
         for name, id_ in ids.items():
             points.setdefault(id_, Point(id_, name, choice, settings))
         return list(ids.values())

@@ -55,16 +55,16 @@ class Results:
         self.reused = len(self.measured)
 
     def _read(self, folder: str, ids: Iterable[str], record: Callable[[dict[str, Any]], _Record]) -> dict[str, _Record]:
-        found: dict[str, _Record] = {}
+        records: dict[str, _Record] = {}
         for id_ in ids:
             path = self.out / folder / f"{id_}.json"
             try:
-                found[id_] = record(json.loads(path.read_text("utf-8")))
+                records[id_] = record(json.loads(path.read_text("utf-8")))
             except FileNotFoundError:
                 continue
             except (ValueError, TypeError, KeyError):
                 log.warning("%s is damaged and will be computed anew", path)
-        return found
+        return records
 
     def warehouse(self, dataset: str) -> Path:
         """Where the builds of a dataset go."""

@@ -120,10 +120,10 @@ def _intervals(values: Numbers) -> Interval:
 
 def grids_of(plan: Plan) -> dict[str, list[str]]:
     """Point id to the grids that it is of."""
-    found: dict[str, list[str]] = {}
+    grids: dict[str, list[str]] = {}
     for grid, id_ in dict.fromkeys(plan.grids):
-        found.setdefault(id_, []).append(grid)
-    return found
+        grids.setdefault(id_, []).append(grid)
+    return grids
 
 
 def write_table(results: Results, figures: Sequence[Row]) -> Path:
@@ -188,15 +188,15 @@ def _signed(row: Row) -> str:
 def _points(results: Results, figures: Sequence[Row]) -> list[str]:
     """Every point of a dataset, best first, with the first metric of each type of question."""
     metrics = results.plan.sweep.metrics
-    known = {(r.point_id, r.type, r.metric): r for r in figures if not r.comparison}
+    by_key = {(r.point_id, r.type, r.metric): r for r in figures if not r.comparison}
     types = list(dict.fromkeys(r.type for r in figures if r.type not in (ALL, None)))
     body = []
     # The first metric of each point over all questions.
     first = results.plan.sweep.metrics[0]
     firsts = [r for r in figures if r.type == ALL and r.metric == first and not r.comparison]
     for row in sorted(firsts, key=lambda r: -(r.value or 0.0)):
-        wanted = [*((row.point_id, ALL, m) for m in metrics), *((row.point_id, t, metrics[0]) for t in types)]
-        cells = [f"{known[key].value:.3f}" if key in known else "" for key in wanted]
+        keys = [*((row.point_id, ALL, m) for m in metrics), *((row.point_id, t, metrics[0]) for t in types)]
+        cells = [f"{by_key[key].value:.3f}" if key in by_key else "" for key in keys]
         milliseconds = max(1e-3, 1000 * (row.seconds or 0.0) / (row.questions or 1))
         body.append([f"`{row.point}`", *cells, _signed(row), f"{milliseconds:.2f}", ", ".join(row.grids)])
     return _table(["point", *metrics, *(f"{metrics[0]} {t}" for t in types), f"Δ {metrics[0]}", "ms", "grids"], body)
