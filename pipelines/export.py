@@ -161,17 +161,17 @@ def _send(warehouse: Warehouse, later: ExportedTable, server: SearchServer, abou
     """
     name = about.index
     before = ExportedTable(warehouse.snapshot(about.base), later.table.name) if about.base else None
-    wanted, gone = later.changed_since(before)
+    mask, gone = later.changed_since(before)
     if about.checksum != later.stage.checksum:
         about.checksum, about.sent = later.stage.checksum, 0
-    skipped, total = about.sent, int(wanted.sum()) + len(gone)
+    skipped, total = about.sent, int(mask.sum()) + len(gone)
     if skipped:
         done.notes.append(f"an interrupted export goes on: {skipped:,} of {total:,} changes were confirmed before")
-        wanted[np.flatnonzero(wanted)[:skipped]] = False
+        mask[np.flatnonzero(mask)[:skipped]] = False
         gone = gone[max(0, skipped - (total - len(gone))) :]
-    done.sent, done.deleted = int(wanted.sum()), len(gone)
+    done.sent, done.deleted = int(mask.sum()), len(gone)
     with watched("export", total, lambda: about.sent):
-        for changes in _requests(later, wanted, gone):
+        for changes in _requests(later, mask, gone):
             server.bulk(name, changes)
             about.sent += len(changes)
             server.tell(about)
@@ -183,11 +183,11 @@ def _send(warehouse: Warehouse, later: ExportedTable, server: SearchServer, abou
         )
 
 
-def _requests(later: ExportedTable, wanted: Mask, gone: list[str]) -> Iterator[list[tuple[str, bytes]]]:
+def _requests(later: ExportedTable, mask: Mask, gone: list[str]) -> Iterator[list[tuple[str, bytes]]]:
     """The changes in their order, in requests of bounded size."""
     changes: list[tuple[str, bytes]] = []
     size = 0
-    for key, source in chain(later.documents(wanted), ((key, b"") for key in gone)):
+    for key, source in chain(later.documents(mask), ((key, b"") for key in gone)):
         if changes and (size + len(source) > _REQUEST_BYTES or len(changes) == _REQUEST_DOCUMENTS):
             yield changes
             changes, size = [], 0

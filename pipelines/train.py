@@ -147,8 +147,8 @@ def write_table(pairs: Sequence[Pair], file: Path) -> None:
     with StageWriter(file, TRAINING_PAIRS) as writer:
         for pair in pairs:
             writer.add(pair.row())
-    found = audit({TRAINING_PAIRS.name: writer.stage()}, {}, Limits(AuditSettings(), datetime.now(UTC)))
-    if failures := found.failures():
+    report = audit({TRAINING_PAIRS.name: writer.stage()}, {}, Limits(AuditSettings(), datetime.now(UTC)))
+    if failures := report.failures():
         raise DataError(f"the audit of {file} fails: {'; '.join(f'{f.expectation}: {f.observed}' for f in failures)}")
 
 

@@ -54,11 +54,11 @@ def search(
     (chosen,) = find_recipes(recipe)
     searcher = searcher_of(warehouse, settings, snapshot, as_of, top_k)
     check_columns(searcher, where)
-    (asked,) = questions_of([{"query_id": "1", "question": question, "where": list(where)}], searcher.settings)
+    (query,) = questions_of([{"query_id": "1", "question": question, "where": list(where)}], searcher.settings)
     with Reasoner(searcher.settings.generator, searcher.settings.engine) as reasoner:
-        batch = Batch(searcher, [asked.question], [conditions_of(asked)], reasoner)
-        (found,) = load_evidence(batch, chosen.rank(batch))
-    return found.hits
+        batch = Batch(searcher, [query.question], [conditions_of(query)], reasoner)
+        (result,) = load_evidence(batch, chosen.rank(batch))
+    return result.hits
 
 
 def ask(
@@ -78,8 +78,8 @@ def ask(
         QuernError: There is no such warehouse, snapshot or recipe, or the question cannot be answered: it is blank, too
             long or no text.
     """
-    (found,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot, as_of=as_of)
-    return found
+    (result,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot, as_of=as_of)
+    return result
 
 
 def answer(
@@ -126,8 +126,8 @@ def timeline(
     Raises:
         QuernError: There is no such warehouse or snapshot, it has no events, or what was asked cannot be read.
     """
-    wanted = wanted_of(start, end, most)
-    return asked_timeline(searcher_of(warehouse, settings, snapshot, as_of), topic, entity, wanted)
+    selection = wanted_of(start, end, most)
+    return asked_timeline(searcher_of(warehouse, settings, snapshot, as_of), topic, entity, selection)
 
 
 def sources(

@@ -56,12 +56,12 @@ def table(
     if name not in opened.manifest.tables:
         raise QuernError(no_such("table", name, opened.manifest.tables))
     stage = opened.stage(name)
-    known = stage.table.schema.names
-    if unknown := [column for column in columns or () if column not in known]:
-        raise QuernError(no_such(f"column of {name}", unknown[0], known))
-    wanted = list(columns) if columns is not None else known
-    schema = pa.schema([stage.table.schema.field(column) for column in wanted])
-    return pa.Table.from_batches([batch.select(wanted) for batch in stage.batches(wanted)], schema)
+    names = stage.table.schema.names
+    if unknown := [column for column in columns or () if column not in names]:
+        raise QuernError(no_such(f"column of {name}", unknown[0], names))
+    selection = list(columns) if columns is not None else names
+    schema = pa.schema([stage.table.schema.field(column) for column in selection])
+    return pa.Table.from_batches([batch.select(selection) for batch in stage.batches(selection)], schema)
 
 
 def show(kind: str, key: str, warehouse: Place, *, snapshot: str | None = None) -> dict[str, Any]:

@@ -98,13 +98,13 @@ def count_reasons(rejects: Stage) -> Counter[tuple[str, str]]:
 
 def rows_in(reports: Iterable[Report], reasons: Reasons, pages: int) -> dict[str, int]:
     """Rows that each job was given; of reading, the pages there are and those that were lost."""
-    given: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for report in reports:
-        given[report["job"]] += report["rows_in"]
-    given["ingest"] = pages + sum(
+        totals[report["job"]] += report["rows_in"]
+    totals["ingest"] = pages + sum(
         n for (job, reason), n in reasons.items() if job == "ingest" and reason not in NO_LOSS
     )
-    return dict(given)
+    return dict(totals)
 
 
 def lost_shares(given: Mapping[str, int], reasons: Reasons, jobs: Iterable[str]) -> dict[str, float]:
@@ -143,27 +143,27 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
         root = warehouse.root if os.access(warehouse.root, os.W_OK) else None
         engine = SparkEngine(settings.engine, folder=root)
         try:
-            found = audit(*chosen, engine.session())
+            result = audit(*chosen, engine.session())
         finally:
             engine.close()
     else:
-        found = audit(*chosen)
-    audited = Audited(found, _docs(found, subject.build_id, warehouse.audits / subject.build_id))
+        result = audit(*chosen)
+    audited = Audited(result, _docs(result, subject.build_id, warehouse.audits / subject.build_id))
     log.info(
         "audit expectations=%d critical=%d warnings=%d seconds=%.1f engine=%s",
-        len(found.checks),
-        len(found.failures()),
-        len(found.failures("warning")),
+        len(result.checks),
+        len(result.failures()),
+        len(result.failures("warning")),
         time.monotonic() - started,
         settings.audit.engine,
     )
     return audited
 
 
-def _docs(found: Audit, build_id: str, folder: Path) -> Path | None:
+def _docs(result: Audit, build_id: str, folder: Path) -> Path | None:
     """The data docs, written to `folder`; None in a warehouse that may not be written."""
     try:
-        return write_docs(found, build_id, folder)
+        return write_docs(result, build_id, folder)
     except OSError as error:
         if not is_read_only(error):
             raise

@@ -217,14 +217,14 @@ def timeline(
     from quern.pipelines.timelines.query import asked_timeline, wanted_of
     from quern.pipelines.timelines.view import render_timeline
 
-    wanted = wanted_of(start, end, most)
+    selection = wanted_of(start, end, most)
     searcher = open_searcher(warehouse, snapshot, settings, override, as_of=as_of)
-    found = asked_timeline(searcher, topic, entity, wanted)
+    result = asked_timeline(searcher, topic, entity, selection)
     if html:
         from quern.pipelines.timelines.page import write_timeline
 
-        write_timeline(found, searcher.snapshot, html)
+        write_timeline(result, searcher.snapshot, html)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
         return
-    typer.echo(render_timeline(found, cli.terminal_width()))
+    typer.echo(render_timeline(result, cli.terminal_width()))

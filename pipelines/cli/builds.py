@@ -127,8 +127,8 @@ def steps(as_json: cli.AsJson = False) -> None:
 
     listed = stages()
     if as_json:
-        told = [{"name": stage.name, "upstream": stage.upstream} for stage in listed]
-        print_json({"steps": told, "declared_in": declared.__file__})
+        rows = [{"name": stage.name, "upstream": stage.upstream} for stage in listed]
+        print_json({"steps": rows, "declared_in": declared.__file__})
         return
     for stage in listed:
         typer.echo(f"{stage.name:<15} {' '.join(stage.upstream)}".rstrip())
@@ -213,13 +213,13 @@ def estimate(
         of_source(source)
     log = Path(os.devnull) if warehouse is None else written_catalog(source, warehouse).logs / "engines.log"
     with chatter_to(log):
-        made = run_estimate(source, warehouse, loaded, sample)
+        result = run_estimate(source, warehouse, loaded, sample)
     if as_json:
-        print_json(asdict(made))
+        print_json(asdict(result))
         return
-    typer.echo(f"{made.documents:,} documents, {made.chunks:,} chunks; tokens of {made.sample:,} of them counted")
+    typer.echo(f"{result.documents:,} documents, {result.chunks:,} chunks; tokens of {result.sample:,} of them counted")
     typer.echo(f"{'generator':<10} {'chunks to do':>13} {'prompt tokens':>15} {'output tokens':>15}  cost or hours")
-    for cost in made.costs:
+    for cost in result.costs:
         tokens = f"{cost.prompt_tokens:>15,} {cost.output_tokens:>15,}"
         typer.echo(f"{cost.generator:<10} {cost.chunks:>13,} {tokens}  {_price(cost)}")
     typer.echo("without what is asked again; tokens by the embedder's tokenizer, a model's differ by some 15%")

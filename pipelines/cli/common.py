@@ -287,8 +287,8 @@ def overriding(
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
     mapped = [pair for text in names or () for pair in pairs_of(text)]
     read = {"map": mapped or None, "day_first": day_first}
-    said = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
-    return [*(override or []), *chosen, *said]
+    options = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
+    return [*(override or []), *chosen, *options]
 
 
 def question_names(names: Sequence[str] | None) -> dict[str, str]:
@@ -385,19 +385,19 @@ def documents_where(warehouse: Path, where: Sequence[str], *, older: bool = Fals
     from quern.pipelines.retrieve.filters import FilterError, check_columns, documents_that_meet
 
     catalog = open_warehouse(warehouse)
-    found: set[str] = set()
+    doc_ids: set[str] = set()
     faults = []
     builds = catalog.snapshot_ids() if older else [None]
     for build_id in builds:
         snapshot = catalog.snapshot(build_id)
         try:
             check_columns(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
-            found.update(documents_that_meet(snapshot, where))
+            doc_ids.update(documents_that_meet(snapshot, where))
         except FilterError as error:  # A snapshot may lack metadata that another has.
             faults.append(error)
     if faults and len(faults) == len(builds):
         raise faults[-1]
-    return sorted(found)
+    return sorted(doc_ids)
 
 
 @contextmanager

@@ -36,30 +36,30 @@ def sentence(error: BaseException, arguments: Sequence[str]) -> str | None:
     own = isinstance(error, QuernError)
     # Errors of Quern say themselves what to do, but for those of engines, which only repeat what these say.
     if not own or (isinstance(error, MachineFaultError) and not isinstance(error, DamagedError)):
-        told = disk_fault(error)
-        if told is not None:
-            path, cause = _place(told.by, arguments), told.by
-            said = getattr(cause, "strerror", None) or told.fault.value
-            match told.fault:
+        failure = disk_fault(error)
+        if failure is not None:
+            path, cause = _place(failure.by, arguments), failure.by
+            text = getattr(cause, "strerror", None) or failure.fault.value
+            match failure.fault:
                 case DiskFault.FULL:
                     return f"no space is left {_where(path, cause)}; {_GOES_ON}"
                 case DiskFault.TOO_LARGE:
                     return f"{path} needs a larger file than `ulimit -f` or its file system allows; {_GOES_ON}"
                 case DiskFault.UNREADABLE:
                     return (
-                        f"the disk of {path} fails ({said}); the machine's log (`dmesg`) says more: what is published "
+                        f"the disk of {path} fails ({text}); the machine's log (`dmesg`) says more: what is published "
                         "stays as it is, and `quern verify` reads all of it"
                     )
                 case DiskFault.READ_ONLY:
-                    return f"{path} cannot be written: {said}; commands that only read do without that"
+                    return f"{path} cannot be written: {text}; commands that only read do without that"
     return str(error) if own else None
 
 
 def _place(error: BaseException, arguments: Sequence[str]) -> Path:
     """Where the fault is: the file that the error names, or what the command names on the fullest disk."""
-    named = getattr(error, "filename", None)
-    if isinstance(named, str) and named:
-        return Path(named)
+    filename = getattr(error, "filename", None)
+    if isinstance(filename, str) and filename:
+        return Path(filename)
     if isinstance(error, FileNotFoundError):  # So Python says that there is no room in any folder for temporary files.
         return Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - named, not used
     places = [Path(path) for a in arguments for path in (a, a.partition("=")[2]) if path and os.path.exists(path)]  # noqa: PTH110 - a path may be none at all
@@ -162,10 +162,10 @@ def main() -> None:
         # A library that is interrupted at a bad moment raises an error of its own.
         if _stop_asked:
             _interrupted()
-        said = sentence(error, sys.argv[1:])
-        if said is None:
+        message = sentence(error, sys.argv[1:])
+        if message is None:
             raise
-        tell(said)
+        tell(message)
         sys.exit(2)
 
 

@@ -65,10 +65,10 @@ def crawl(
     if not report.fetched and not report.unchanged:
         # An orchestrator must not take it for success.
         reasons = {**report.lost, **report.not_followed}
-        told = ", ".join(f"{n:,} by {reason}" for reason, n in reasons.items()) or "no address was left to ask"
+        summary = ", ".join(f"{n:,} by {reason}" for reason, n in reasons.items()) or "no address was left to ask"
         hint = "; crawl.allow_private names private networks that may be asked" if "private_address" in reasons else ""
         file = catalog.root / "crawl" / "reports" / f"{report.crawl_id}.json"
-        raise CrawlError(f"nothing was fetched: {told}{hint}; {file} says more")
+        raise CrawlError(f"nothing was fetched: {summary}{hint}; {file} says more")
 
 
 def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
@@ -163,8 +163,8 @@ def ingest(
 
 def _tell_missing(documents: int, files: Sequence[str], what: str) -> None:
     if documents:
-        named = f"{', '.join(files)}{' and more' if documents > len(files) else ''}"
-        typer.echo(f"  {documents:,} documents of earlier ingests are missing now ({named}): {what}")
+        names = f"{', '.join(files)}{' and more' if documents > len(files) else ''}"
+        typer.echo(f"  {documents:,} documents of earlier ingests are missing now ({names}): {what}")
 
 
 @app.command(

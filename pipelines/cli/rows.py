@@ -34,9 +34,9 @@ def graph(
     for name in next(iter(kinds.values())):
         lines.append(f"{name:<22}" + "".join(f"{_number(of[name]):>17}" for of in kinds.values()))
     lines += ["", "chunk to chunk", *(f"{n:<22}{_number(v):>17}" for n, v in figures["chunk_graph"].items())]
-    found = figures["communities"]
-    lines += ["", f"communities: {found['number']:,}, modularity {found['modularity']} ({found['method']})"]
-    lines += [f"{c['chunks']:>6,} chunks: {'; '.join(c['titles'])}" for c in found["largest"]]
+    partition = figures["communities"]
+    lines += ["", f"communities: {partition['number']:,}, modularity {partition['modularity']} ({partition['method']})"]
+    lines += [f"{c['chunks']:>6,} chunks: {'; '.join(c['titles'])}" for c in partition["largest"]]
     lines += ["", "hubs: nodes that most edges lead to"]
     lines += [f"{h['in_degree']:>6,} {h['query_id']}: {h['text']}" for h in figures["hubs"]]
     for line in lines:
@@ -82,11 +82,11 @@ def show(
         record = original_of(opened, key)
         typer.echo(record.head + record.block, nl=False)
         return
-    found = entities_named(opened, key) if kind == ENTITY else [find(opened, kind, key)]
+    results = entities_named(opened, key) if kind == ENTITY else [find(opened, kind, key)]
     if as_json:
-        print_json({"entities": found} if kind == ENTITY else found[0])
+        print_json({"entities": results} if kind == ENTITY else results[0])
         return
-    for one in found:
+    for one in results:
         # A row as a person reads it: its columns, what it came from, what it led to.
         for part in ("row", "from", "to"):
             typer.echo(f"{part}:")
@@ -94,8 +94,8 @@ def show(
                 for shown in (value or ["none"]) if isinstance(value, list) else [value]:
                     text = str(shown)
                     if name == "facts" and isinstance(shown, Mapping):
-                        said = " | ".join(shown[part_of] for part_of in ("subject", "relation", "object"))
-                        text = f"{said}  ({shown['date'] or 'no date'}, {shown['source']})"
+                        fact = " | ".join(shown[part_of] for part_of in ("subject", "relation", "object"))
+                        text = f"{fact}  ({shown['date'] or 'no date'}, {shown['source']})"
                     typer.echo(f"  {name}: {plain(text)}")
 
 
@@ -121,22 +121,22 @@ def diff(
     from quern.pipelines.inspect.difference import difference, snapshot_named
 
     catalog = open_warehouse(warehouse)
-    found = difference(
+    result = difference(
         snapshot_named(catalog, before), snapshot_named(catalog, after), tuple(table or ()), limit or None
     )
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
         return
-    marks, named = {"added": "+", "changed": "~", "removed": "-"}, set(table or ("documents",))
-    typer.echo(f"{found.before} -> {found.after}")
+    marks, tables = {"added": "+", "changed": "~", "removed": "-"}, set(table or ("documents",))
+    typer.echo(f"{result.before} -> {result.after}")
     typer.echo(f"{'table':<12}{'before':>12}{'after':>12}{'added':>10}{'changed':>10}{'removed':>10}")
-    for name, of in found.tables.items():
+    for name, of in result.tables.items():
         counts = of.changes
         changes = [f"{n:,}" if n else "." for n in (counts.added, counts.changed, counts.removed)]
         cells = "".join(f"{text:>10}" for text in changes)
         typer.echo(f"{name:<12}{of.rows_before:>12,}{of.rows_after:>12,}{cells}")
-    for name, of in found.tables.items():
-        if name not in named or not of.rows:
+    for name, of in result.tables.items():
+        if name not in tables or not of.rows:
             continue
         typer.echo(f"\n{name}")
         for row in of.rows:
@@ -173,15 +173,15 @@ def rejects(
     from quern.pipelines.inspect.rejects import Wanted, left_out, name_of, rows, summary, there_are
 
     opened = left_out(open_warehouse(warehouse), snapshot)
-    wanted = Wanted(job, reason, key)
-    counted = summary(opened, wanted)
-    found = rows(opened, wanted, limit)
+    selection = Wanted(job, reason, key)
+    counted = summary(opened, selection)
+    matches = rows(opened, selection, limit)
     if as_json:
         # One object, its rows written as they are read.
         manifest = getattr(opened, "manifest", None)
         head = json.dumps({"snapshot": manifest and manifest.build_id, "summary": counted}, ensure_ascii=False)
         typer.echo(head[:-1] + ', "rows": [', nl=False)
-        for number, row in enumerate(found):
+        for number, row in enumerate(matches):
             typer.echo(("," if number else "") + "\n" + json.dumps(row, ensure_ascii=False), nl=False)
         typer.echo("\n]}")
     elif counted:
@@ -192,17 +192,17 @@ def rejects(
         typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
         for row in counted:
             share = "" if row["share"] is None else f"{row['share']:.2%}"
-            kept = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
-            typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{kept}")
+            note = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
+            typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{note}")
         typer.echo("")
         shown = 0
-        for row in found:
+        for row in matches:
             typer.echo(one_line(f"{row['job']}: {row['reason']}: {row['key']}: {row['detail']}"))
             shown += 1
         if (left := sum(row["count"] for row in counted) - shown) and limit:
             typer.echo(f"... and {left:,} more; --limit 0 shows all")
     else:
-        typer.echo(f"{name_of(opened)} has no reject {wanted}".rstrip() + f"; {there_are(opened)}")
+        typer.echo(f"{name_of(opened)} has no reject {selection}".rstrip() + f"; {there_are(opened)}")
 
 
 @app.command(epilog="Examples:  quern settings    quern settings --set link.k=2 --json")

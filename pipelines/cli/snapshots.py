@@ -40,7 +40,7 @@ def audit(
         audited = audit_snapshot(opened, loaded)
     from quern.pipelines.audit import counts
 
-    found = {
+    result = {
         "snapshot": opened.manifest.build_id,
         "engine": loaded.audit.engine,
         "passed": not audited.audit.failures(),
@@ -49,7 +49,7 @@ def audit(
         "docs": str(audited.docs) if audited.docs else None,
     }
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
         for check in audited.audit.checks:
             if not check.passed:
@@ -58,8 +58,8 @@ def audit(
         typer.echo(f"{'table':<14}" + "".join(f"{name:>14}" for name in names))
         for row in counts(audited.audit):
             typer.echo(f"{row['table']:<14}" + "".join(f"{row[name]:>14}" for name in names))
-        typer.echo(f"data docs: {found['docs'] or 'not written'}")
-    if not found["passed"]:
+        typer.echo(f"data docs: {result['docs'] or 'not written'}")
+    if not result["passed"]:
         raise typer.Exit(1)
 
 
@@ -85,14 +85,14 @@ def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli
         done += 1
 
     with watched("verify", len(files), lambda: done):
-        found = verify(files, step)
+        result = verify(files, step)
     if as_json:
-        print_json(found.as_tree())
+        print_json(result.as_tree())
     else:
-        for bad in found.bad:
+        for bad in result.bad:
             typer.echo(one_line(bad.line()))
-        typer.echo(f"verified files={found.files} bytes={found.size} damaged={len(found.bad)}")
-    if found.bad:
+        typer.echo(f"verified files={result.files} bytes={result.size} damaged={len(result.bad)}")
+    if result.bad:
         raise typer.Exit(1)
 
 
@@ -178,8 +178,8 @@ def list_snapshots(warehouse: cli.Warehouse, as_json: cli.AsJson = False) -> Non
         row: dict[str, object] = {"build_id": build_id, "published": build_id == published, "leased": leased}
         try:
             m = catalog.manifest(build_id)
-            named = (n for n in ("documents", "chunks", "nodes", "edges") if n in m.tables)
-            about = f"{', '.join(f'{n} {m.tables[n].rows:,}' for n in named)}  {m.seconds:.1f} s"
+            tables = (n for n in ("documents", "chunks", "nodes", "edges") if n in m.tables)
+            about = f"{', '.join(f'{n} {m.tables[n].rows:,}' for n in tables)}  {m.seconds:.1f} s"
             row["seconds"] = m.seconds
         except DamagedError as error:
             about, row["damaged"] = "damaged", error.why
@@ -191,8 +191,8 @@ def list_snapshots(warehouse: cli.Warehouse, as_json: cli.AsJson = False) -> Non
         print_json({"snapshots": listed, "keep_snapshots": keep})
     elif keep is not None:
         typer.echo(f"the newest {keep} are kept (audit.keep_snapshots), the published one, and what is leased")
-    for told in dict.fromkeys(damaged):
-        typer.echo(one_line(told), err=True)
+    for message in dict.fromkeys(damaged):
+        typer.echo(one_line(message), err=True)
 
 
 @snapshots.command("show", epilog="Example:  quern snapshots show -w WH --json")
@@ -261,8 +261,8 @@ def export(
 
     catalog = open_warehouse(warehouse)
     opened = catalog.snapshot(snapshot)
-    said = {"kind": to, "url": url, "index": index or f"quern-{table}"}
-    chosen = [*(override or []), *(f"elasticsearch.{name}={value}" for name, value in said.items() if value)]
+    options = {"kind": to, "url": url, "index": index or f"quern-{table}"}
+    chosen = [*(override or []), *(f"elasticsearch.{name}={value}" for name, value in options.items() if value)]
     loaded = cli.load_settings(settings, chosen, opened.manifest.known_settings()).elasticsearch
     with SearchServer(loaded) as server:
         done = run_export(catalog, opened, table, server, loaded.index)

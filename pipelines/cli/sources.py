@@ -50,7 +50,7 @@ def sources(
     Without `sourcing.online` nothing is fetched: only sites with pages in the index count. With --unanswered, links to
     pages outside the index, named sites and likely sources become seeds, each with its reason in a comment.
     """
-    if sum(given is not None for given in (question, questions, unanswered)) != 1:
+    if sum(option is not None for option in (question, questions, unanswered)) != 1:
         raise QuernError('name one of: a question, "Who repaired the bridge?"; --questions FILE; --unanswered FILE')
     if unanswered is not None and out is None:
         raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
@@ -66,27 +66,27 @@ def sources(
         asked = [question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)]
     else:
         asked = read_questions(questions or Path())
-    found = list(sources_of(searcher, asked))
+    results = list(sources_of(searcher, asked))
     if out is not None:
-        write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
+        write_text(out, "".join(one.model_dump_json() + "\n" for one in results))
     if question is None:
         from quern.pipelines.sources.measure import measured
         from quern.pipelines.sources.seek import gold_sites
 
-        figures = measured(asked, found, gold_sites(searcher))
+        figures = measured(asked, results, gold_sites(searcher))
         if as_json:
-            rows = {"out": str(out)} if out else {"sources": [one.model_dump(mode="json") for one in found]}
+            rows = {"out": str(out)} if out else {"sources": [one.model_dump(mode="json") for one in results]}
             print_json({"questions": len(asked), "figures": figures, **rows})
             return
-        typer.echo(f"{sum(bool(one.valid) for one in found)} of {len(asked)} questions have a source that answers")
+        typer.echo(f"{sum(bool(one.valid) for one in results)} of {len(asked)} questions have a source that answers")
         for name, value in figures.items():
             typer.echo(f"{name:36} {value:.3f}")
         if out is not None:
             typer.echo(f"sources: {out}")
     elif as_json:
-        print_json(found[0].model_dump(mode="json"))
+        print_json(results[0].model_dump(mode="json"))
     else:
-        typer.echo(render_sources(found[0], cli.terminal_width()))
+        typer.echo(render_sources(results[0], cli.terminal_width()))
 
 
 def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
@@ -103,13 +103,13 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
 
     seeds = seeds_of(searcher, answers())
     served = len({reason.query_id for seed in seeds for reason in seed.reasons})
-    told = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
-    write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))
+    summary = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
+    write_text(out, as_text(seeds, f"{summary}, by snapshot {searcher.snapshot.manifest.build_id}"))
     if as_json:
         rows = [{"url": seed.url, "reasons": [vars(reason) for reason in seed.reasons]} for seed in seeds]
         print_json({"unanswered": count, "served": served, "seeds": rows, "out": str(out)})
         return
-    typer.echo(told)
+    typer.echo(summary)
     if seeds:
         typer.echo(f"crawl them: quern crawl {out} -w {searcher.snapshot.warehouse.root} --set crawl.max_depth=1")
     else:

@@ -57,18 +57,18 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     if held is None or held.rows == 0 or searcher.settings.images.most == 0:
         return list(answers)
     # At most five documents of an answer's evidence, those that it cites first; none where nothing was answered.
-    wanted = [
+    doc_ids = [
         list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:5]
         if answer.found
         else []
         for answer in answers
     ]
-    of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
+    of_document = _candidates(searcher, sorted({doc for docs in doc_ids for doc in docs}))
     if not of_document:
         return list(answers)
     encode, pictures = searcher.held(_encoder), searcher.pictures
     fit: list[list[Candidate]] = []
-    for answer, docs in zip(answers, wanted, strict=True):
+    for answer, docs in zip(answers, doc_ids, strict=True):
         images = [image for doc in docs for image in of_document.get(doc, ())]
         question = answer.asked or answer.question
         alike = relevance(question, [image.said for image in images], encode).tolist() if images else []
@@ -76,10 +76,10 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
         fit.append([replace(i, relevance=r) for i, r in zip(images, alike, strict=True) if r >= least])
     if pictures is not None and searcher.settings.images.clip:
         pictures.fetch([image.row["url"] for images in fit for image in images])
-    made = [_illustrated(searcher, a, images, encode) for a, images in zip(answers, fit, strict=True)]
+    results = [_illustrated(searcher, a, images, encode) for a, images in zip(answers, fit, strict=True)]
     if pictures is not None:
-        pictures.fetch([image.image_url for answer in made for image in answer.images])
-    return made
+        pictures.fetch([image.image_url for answer in results for image in answer.images])
+    return results
 
 
 def _encoder(searcher: Searcher) -> Remembered:

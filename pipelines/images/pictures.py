@@ -51,10 +51,10 @@ class PictureFolder:
 
     def fetch(self, urls: Collection[str]) -> None:
         """Fetch those that were not asked for before; where the crawler fails, answers have no pictures this time."""
-        wanted = iter(url for url in dict.fromkeys(urls) if not self._path(url).exists())
+        pending = iter(url for url in dict.fromkeys(urls) if not self._path(url).exists())
         crawl = self._settings.crawl
         # Images of one visit: all are in memory when it is over.
-        while some := list(islice(wanted, 32)):
+        while some := list(islice(pending, 32)):
             self._folder.mkdir(parents=True, exist_ok=True)
             try:
                 visits = visit(some, crawl, user_agent(crawl), "images")
@@ -62,12 +62,12 @@ class PictureFolder:
                 log.warning("%d images are not fetched: %s", len(some), error)
                 continue
             for url, came in visits.items():
-                made = encoded_anew(came.body, self._settings.image_rules.least_side) if came.body else None
-                if made is None:
+                picture = encoded_anew(came.body, self._settings.image_rules.least_side) if came.body else None
+                if picture is None:
                     log.info("image=%s picture=none why=%s", url, came.why_not or "no picture, or too small")
                 if came.why_not.startswith(_NOT_NOW):
                     continue
-                write_whole(self._path(url), partial(_write, made.body if made else b""))
+                write_whole(self._path(url), partial(_write, picture.body if picture else b""))
 
     def _path(self, url: str) -> Path:
         return self._folder / f"{text_digest(url)}.jpg"

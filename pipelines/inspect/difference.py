@@ -67,13 +67,13 @@ def difference(
         if name not in there:
             raise NoTableError(no_such("table", name, there))
     try:
-        found = {name: _of_table(before, after, name, limit) for name in there if name in tables or not tables}
+        differences = {name: _of_table(before, after, name, limit) for name in there if name in tables or not tables}
     except (OSError, pa.ArrowInvalid) as error:
         raise WarehouseError(
             f"{before.manifest.build_id} and {after.manifest.build_id} cannot be compared, a file of "
             f"{after.warehouse.address} is gone or damaged: {error}"
         ) from error
-    return SnapshotDifference(before=before.manifest.build_id, after=after.manifest.build_id, tables=found)
+    return SnapshotDifference(before=before.manifest.build_id, after=after.manifest.build_id, tables=differences)
 
 
 def _of_table(before: Snapshot, after: Snapshot, name: str, limit: int | None) -> TableDifference:
@@ -102,12 +102,12 @@ def _of_table(before: Snapshot, after: Snapshot, name: str, limit: int | None) -
 def _rows(stage: Stage, numbers: Any) -> Iterator[dict[str, Any]]:
     """The rows with these numbers, in this order, as far as they can change."""
     columns = [*dict.fromkeys((*stage.table.key, *digest_columns(stage.table)))]
-    wanted = sorted(set(numbers.tolist()))
-    found = dict(zip(wanted, rows_at(stage, wanted, columns).to_pylist(maps_as_pydicts="strict"), strict=True))
+    positions = sorted(set(numbers.tolist()))
+    rows = dict(zip(positions, rows_at(stage, positions, columns).to_pylist(maps_as_pydicts="strict"), strict=True))
     for number in numbers.tolist():
-        yield found[number]
+        yield rows[number]
 
 
 def _named(stage: Stage, row: dict[str, Any]) -> dict[str, Any]:
-    named: dict[str, Any] = {"key": {column: row[column] for column in stage.table.key}}
-    return {**named, "title": row["title"], "url": row["url"]} if stage.table.name == DOCUMENTS.name else named
+    identity: dict[str, Any] = {"key": {column: row[column] for column in stage.table.key}}
+    return {**identity, "title": row["title"], "url": row["url"]} if stage.table.name == DOCUMENTS.name else identity

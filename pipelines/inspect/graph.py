@@ -145,7 +145,7 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
     best = np.argsort(-degrees, kind="stable")[:most]
     keys = graph.nodes.take(pa.array(best)).to_pylist()
     rows = snapshot.stage("nodes").lookup("query_id", keys, ["query_id", "chunk_id", "text"]).to_pylist()
-    found = {row["query_id"]: row for row in rows}
+    by_id = {row["query_id"]: row for row in rows}
     figures = {
         "snapshot": snapshot.manifest.build_id,
         "nodes": len(graph.nodes),
@@ -160,7 +160,7 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
             "largest": [_community(snapshot, graph, division, n) for n in range(min(most, len(division.sizes)))],
         },
         "hubs": [
-            {**found[key], "text": found[key]["text"][:100], "in_degree": int(degrees[at])}
+            {**by_id[key], "text": by_id[key]["text"][:100], "in_degree": int(degrees[at])}
             for key, at in zip(keys, best, strict=True)
         ],
     }

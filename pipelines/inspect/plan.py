@@ -66,8 +66,8 @@ class Plan:
     @property
     def seconds(self) -> float | None:
         """Expected time of all steps, without start of engines, audit and publication."""
-        known = [step.seconds for step in self.steps if step.seconds is not None]
-        return round(sum(known), 1) if len(known) == len(self.steps) else None
+        times = [step.seconds for step in self.steps if step.seconds is not None]
+        return round(sum(times), 1) if len(times) == len(self.steps) else None
 
 
 def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings) -> Plan:
@@ -167,9 +167,9 @@ class _Walk:
         known = same_before(step, job, inputs, self.run) is not None
         dear = isinstance(job, TableJob) and job.incremental
         if known or not (lacking or dear):
-            made = run_step(step, self.settings, inputs, self.run)
-            tables = {name: _Table(stage, stage.rows, 0.0) for name, stage in made.stages.items()}
-            return _Work(made.record.rows_in, made.record.computed, tables)
+            result = run_step(step, self.settings, inputs, self.run)
+            tables = {name: _Table(stage, stage.rows, 0.0) for name, stage in result.stages.items()}
+            return _Work(result.record.rows_in, result.record.computed, tables)
         rows = float(parts[0][1].rows if parts else inputs[step.reads[0]].rows)
         record = self._record(step)
         if not parts:
@@ -181,12 +181,12 @@ class _Walk:
 
     def _by_proportion(self, step: Step, job: Job | TableJob) -> _Work:
         """The work of a step whose tables are estimated themselves."""
-        record, given = self._record(step), self.tables[step.reads[0]]
-        if record is None or given.rows is None or given.fresh is None:
+        record, source = self._record(step), self.tables[step.reads[0]]
+        if record is None or source.rows is None or source.fresh is None:
             return _Work(None, None, {name: _Table(None, None, None) for name in step.makes})
         before = next((self._record(maker) for maker in makers(STEPS, step.reads[:1])), None)
         share = record.rows_in / max(1, before.rows.get(step.reads[0], 0) if before else 0)
-        rows, fresh = given.rows * share, given.fresh * share
+        rows, fresh = source.rows * share, source.fresh * share
         anew = record.fingerprint != job.fingerprint() or not job.reuses
         same = record.fingerprint == job.fingerprint()
         return self._estimated(step, rows, rows if anew else fresh, fresh if same else rows)
@@ -216,8 +216,8 @@ class _Walk:
         if step.reads:
             before, rows = record.rows_in, work.rows
         else:
-            before, known = sum(record.rows.values()), [table.rows for table in work.made.values()]
-            rows = None if None in known else sum(row for row in known if row is not None)
+            before, after = sum(record.rows.values()), [table.rows for table in work.made.values()]
+            rows = None if None in after else sum(row for row in after if row is not None)
         return 0 if rows is None else max(0, before - round(rows))
 
     def _why(self, step: Step, job: Contract, compute: int | None, removed: int, about: str) -> str:
@@ -253,13 +253,13 @@ def _changes(step: Step, job: Contract, record: StepRecord, before: Manifest, se
         yield f"changed version ({record.version} to {job.version})"
     now, then = _leaves(dict(job.configuration())), _leaves(record.configuration)
     keys = {name for name in now.keys() | then.keys() if now.get(name) != then.get(name)}
-    named = []
+    names = []
     for group in step.needs:
         values, old = getattr(settings, group).model_dump(mode="json"), before.settings.get(group, {})
-        named += [f"{group}.{name}" for name, value in values.items() if name in old and str(old[name]) != str(value)]
+        names += [f"{group}.{name}" for name, value in values.items() if name in old and str(old[name]) != str(value)]
     if "model" in keys:
         yield "changed model"
-    relevant = [name for name in named if name.partition(".")[2] in keys] or named
+    relevant = [name for name in names if name.partition(".")[2] in keys] or names
     if relevant:
         yield f"changed setting {', '.join(relevant)}"
     elif keys - {"model"}:
@@ -270,7 +270,7 @@ def _changes(step: Step, job: Contract, record: StepRecord, before: Manifest, se
 
 def _leaves(tree: Mapping[str, Any]) -> dict[str, str]:
     """The values of a tree under the last part of their names, as text."""
-    found: dict[str, str] = {}
+    leaves: dict[str, str] = {}
     for name, value in tree.items():
-        found |= _leaves(value) if isinstance(value, Mapping) else {name: str(value)}
-    return found
+        leaves |= _leaves(value) if isinstance(value, Mapping) else {name: str(value)}
+    return leaves

@@ -88,13 +88,13 @@ def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
         pages = sum(claim.pages for part in source.parts() for claim in part.live)  # A capture each.
     else:
         pages = source.manifest.tables["pages"].rows
-    given = rows_in(reports, every, pages)
-    shares = reject_shares(given, every, counted)
-    found = sorted(counted.items(), key=lambda kv: (kv[0][1] in NO_LOSS, -kv[1], kv[0]))
+    job_rows = rows_in(reports, every, pages)
+    shares = reject_shares(job_rows, every, counted)
+    counts = sorted(counted.items(), key=lambda kv: (kv[0][1] in NO_LOSS, -kv[1], kv[0]))
     return [
         {"job": job, "reason": reason, "count": n, "share": shares.get(f"{job}: {reason}")}
         | ({"warning": True} if reason in WARNINGS else {})
-        for (job, reason), n in found
+        for (job, reason), n in counts
     ]
 
 
@@ -113,11 +113,11 @@ def rows(source: Source, wanted: Wanted, limit: int = 0) -> Iterator[dict[str, s
     """The wanted rejects (job, key, reason, detail) in the order they were written; at most `limit`, 0 for all."""
     left = limit
     for batch in _batches(source):
-        found = wanted.of(batch)
+        matches = wanted.of(batch)
         if limit:
-            found = found.slice(0, left)
-            left -= found.num_rows
-        yield from found.to_pylist()
+            matches = matches.slice(0, left)
+            left -= matches.num_rows
+        yield from matches.to_pylist()
         if limit and left <= 0:
             return
 
@@ -138,6 +138,6 @@ def there_are(source: Source) -> str:
     counts, _ = _counts(source, Wanted())
     if not counts:
         return "it left nothing out"
-    named = ", ".join(f"{job}: {reason} ({n})" for (job, reason), n in counts.most_common(12))
+    reasons = ", ".join(f"{job}: {reason} ({n})" for (job, reason), n in counts.most_common(12))
     more = len(counts) - 12
-    return f"there are {named}" + (f" and {more} more reasons" if more > 0 else "")
+    return f"there are {reasons}" + (f" and {more} more reasons" if more > 0 else "")

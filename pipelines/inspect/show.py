@@ -61,21 +61,21 @@ def place_on_page(quote: str, body: str, content_type: str | None, occurrence: i
         occurrence: How often the document has the same words before these.
     """
     characters, starts, ends = [], [], []
-    for said in _said(body, content_type):
-        whole = len(said.text) == said.end - said.start
-        for n, character in enumerate(said.text):
+    for span in _said(body, content_type):
+        whole = len(span.text) == span.end - span.start
+        for n, character in enumerate(span.text):
             if not _APART.match(character):
                 characters.append(character)
-                starts.append(said.start + n if whole else said.start)
-                ends.append(said.start + n + 1 if whole else said.end)
-    wanted = [re.escape(_APART.sub("", part)) for part in _MARK.split(_LIST_MARK.sub("", quote))]
-    if not any(wanted):
+                starts.append(span.start + n if whole else span.start)
+                ends.append(span.start + n + 1 if whole else span.end)
+    patterns = [re.escape(_APART.sub("", part)) for part in _MARK.split(_LIST_MARK.sub("", quote))]
+    if not any(patterns):
         return None
     # A mark stands for at most 120 characters of the page.
-    found = list(re.finditer(".{1,120}?".join(wanted), "".join(characters), re.DOTALL))
-    if not found:
+    matches = list(re.finditer(".{1,120}?".join(patterns), "".join(characters), re.DOTALL))
+    if not matches:
         return None
-    match = found[min(occurrence, len(found) - 1)]
+    match = matches[min(occurrence, len(matches) - 1)]
     return starts[match.start()], ends[match.end() - 1]
 
 
@@ -143,12 +143,12 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     row = _row(snapshot, table, key)
     # What a row came from: its references to other tables, under what one of their rows is called.
     others = {column: TABLES[name] for column, name in table.references.items() if name != table.name}
-    found = {
+    view = {
         "row": {name: value for name, value in row.items() if name not in table.hidden},
         "from": {other.row: row[column] for column, other in others.items()},
         "to": {name: rows for other in _tables(snapshot) for name, rows in _listed(snapshot, other, table, key)},
     }
-    return _with_archive(snapshot, found) if table is PAGES else found
+    return _with_archive(snapshot, view) if table is PAGES else view
 
 
 def _tables(snapshot: Snapshot) -> list[Table]:
@@ -231,8 +231,8 @@ def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:
 
 
 def _rows(snapshot: Snapshot, table: str, column: str, key: str) -> list[dict[str, Any]]:
-    found = snapshot.stage(table).lookup(column, [key])
-    plain = found.drop_columns([f.name for f in found.schema if pa.types.is_fixed_size_list(f.type)])
+    rows = snapshot.stage(table).lookup(column, [key])
+    plain = rows.drop_columns([f.name for f in rows.schema if pa.types.is_fixed_size_list(f.type)])
     return [dict(row) for row in plain.to_pylist(maps_as_pydicts="strict")]
 
 
@@ -246,10 +246,10 @@ def _rejected_captures(snapshot: Snapshot, url: str) -> list[dict[str, Any]]:
     """Rejects of archived captures of `url`: their key is a place in a file, their detail begins with the address."""
     if "rejects" not in snapshot.manifest.tables:
         return []
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for batch in snapshot.stage("rejects").batches(["job", "key", "reason", "detail"]):
-        found += batch.filter(pc.starts_with(batch.column("detail"), f"{url}: ")).to_pylist()
-    return [{"job": r["job"], "reason": r["reason"], "detail": f"{r['detail']}; {r['key']}"} for r in found]
+        rows += batch.filter(pc.starts_with(batch.column("detail"), f"{url}: ")).to_pylist()
+    return [{"job": r["job"], "reason": r["reason"], "detail": f"{r['detail']}; {r['key']}"} for r in rows]
 
 
 def original_of(snapshot: Snapshot, url: str) -> Original:
@@ -284,15 +284,15 @@ def _archived(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
     return {"archive": location, "offset": row["warc_offset"], "record": [x.strip() for x in lines if x.strip()]}
 
 
-def _with_archive(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
+def _with_archive(snapshot: Snapshot, view: dict[str, Any]) -> dict[str, Any]:
     """A page as a person reads it: the beginning of its text, where it was read from, and what was rejected of it."""
-    row = found["row"]
+    row = view["row"]
     body = row.pop("body")
     row["bytes"] = len(body)
     row["body"] = "" if row["content_type"] in FILE_TYPES.values() else decode_page(body, row["charset"])[:300]
-    found["from"] = {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})}
-    found["to"]["rejects"] = _rejects(snapshot, row["url"])
-    return found
+    view["from"] = {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})}
+    view["to"]["rejects"] = _rejects(snapshot, row["url"])
+    return view
 
 
 _COLUMNS: Final = ("entity_id", "name", "apart", "kind", "forms", "documents", "facts", "fact_count")
@@ -319,19 +319,19 @@ def entities_named(snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
         near = meant(name, sorted(forms))
         hint = f"; did you mean {forms[near]}?" if near else ""
         raise NotInSnapshotError(f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}")
-    found = snapshot.stage(ENTITIES.name).lookup("entity_id", called, list(_COLUMNS)).to_pylist()
-    found.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))
+    entities = snapshot.stage(ENTITIES.name).lookup("entity_id", called, list(_COLUMNS)).to_pylist()
+    entities.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))
     shown = []
-    for row in found:
+    for row in entities:
         triplets = snapshot.stage("triplets").lookup("triplet_id", row["facts"]).to_pylist()
         by_id = {triplet["triplet_id"]: triplet for triplet in triplets}
         columns = ["doc_id", "title", "url", "utc_offset"]
         documents = snapshot.stage("documents").lookup("doc_id", row["documents"], columns).to_pylist()
         pages = {page["doc_id"]: page for page in documents}
-        named = [f"{pages[doc]['title'] or doc} ({pages[doc]['url'] or doc})" for doc in row["documents"]]
+        sources = [f"{pages[doc]['title'] or doc} ({pages[doc]['url'] or doc})" for doc in row["documents"]]
         facts = list(_facts([by_id[fact] for fact in row["facts"]], pages))
         own = {column: row[column] for column in ("name", "apart", "kind", "forms", "fact_count")}
-        shown.append({"row": own, "from": {"documents": named}, "to": {"facts": facts}})
+        shown.append({"row": own, "from": {"documents": sources}, "to": {"facts": facts}})
     return shown
 
 

@@ -115,20 +115,20 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
 
 def verify(files: list[KeptFile], step: Callable[[], None] = lambda: None) -> Verified:
     """Read `files`; `step` is called after each."""
-    found = Verified(0, 0, [])
+    report = Verified(0, 0, [])
     for file in files:
         why = file.damage()
         there = file.path.exists() if isinstance(file.path, Path) else True
         if there or not file.listed:
-            found.files += 1
+            report.files += 1
             if isinstance(file.path, Path):
-                found.size += file.path.stat().st_size if there else 0
+                report.size += file.path.stat().st_size if there else 0
             else:
-                found.size += file.size or 0
+                report.size += file.size or 0
             if why:
-                found.bad.append(BadFile(file.path, why, file.mend))
+                report.bad.append(BadFile(file.path, why, file.mend))
         step()
-    return found
+    return report
 
 
 def _plain(path: Path, expected: str, mend: str) -> KeptFile:
@@ -242,7 +242,7 @@ def _of_builds(warehouse: Warehouse) -> Iterator[KeptFile]:
         for path in sorted((folder / "steps").glob("*.json")):
             yield _sealed(path, _STEP, listed=True)
             with suppress(DamagedError, FileNotFoundError):
-                known = FinishedStep.model_validate(read_sealed(path))
-                for file in (*known.tables.values(), known.rejects):
+                step = FinishedStep.model_validate(read_sealed(path))
+                for file in (*step.tables.values(), step.rejects):
                     stage = stage_of(REJECTS, file, warehouse.root)
                     yield from (replace(kept, listed=True) for kept in _of_stage(stage, _STEP))
