@@ -105,8 +105,8 @@ def _stray_share(body: bytes) -> float:
     """Share of the bytes above ASCII that are not part of valid UTF-8."""
     high = sum(len(run) for run in _HIGH.findall(body))
     valid = len(_HIGH.sub(b"", body.decode("utf-8", "ignore").encode()))
-    kept = len(body.decode("utf-8", "ignore").encode()) - valid
-    return 1.0 - kept / high if high else 0.0
+    valid_high = len(body.decode("utf-8", "ignore").encode()) - valid
+    return 1.0 - valid_high / high if high else 0.0
 
 
 def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -149,11 +149,11 @@ def _guessed_encoding(body: bytes, charset: str | None) -> str:
     if cjk := _cjk(sample, declared):
         return cjk
     # An encoding of one byte a character; declared Latin is doubted where most letters are not ASCII.
-    stated = next((c for c in declared if not c.startswith("utf")), "")
+    candidate = next((c for c in declared if not c.startswith("utf")), "")
     letters = sum(map(len, re.findall(rb"[A-Za-z\x80-\xff]+", sample)))
     dense = sum(map(len, _HIGH.findall(sample))) > 0.25 * max(letters, 1)
-    if not dense or (stated and stated != "cp1252"):
-        return stated or "cp1252"
+    if not dense or (candidate and candidate != "cp1252"):
+        return candidate or "cp1252"
     best = from_bytes(sample[:20_000], cp_isolation=_SINGLE_BYTE).best()
     return best.encoding if best is not None else "cp1252"
 
@@ -180,10 +180,10 @@ def as_utf8(body: bytes, charset: str | None, replaced: Sequence[str]) -> bytes:
     text = _as_utf8(body, charset)
     valid = text is not None
     text = decode_page(body, charset) if text is None else text
-    found = [character for character in replaced if character in text]
-    if valid and not found:
+    characters = [character for character in replaced if character in text]
+    if valid and not characters:
         return body
-    for character in found:
+    for character in characters:
         text = text.replace(character, "\n")
     return text.encode("utf-8", "ignore")
 

@@ -111,8 +111,8 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
         next(lines, "")
         lines.begin_row()
     first = next(lines, "")
-    if stated := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
-        first, delimiter = "", stated[1]
+    if match := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
+        first, delimiter = "", match[1]
     # Strict: else a quote that is not closed says nothing.
     every = chain([first] if first else [], lines)
     reader = csv.reader(every, strict=True, delimiter=delimiter, escapechar=dialect.escape)
@@ -157,10 +157,10 @@ def opened(
     usual, or what makes columns that fit, or else the most. `escape` (of quotes) and `skip` (lines before the header)
     are given where they are known.
     """
-    buffered = io.BufferedReader(lines, _SAMPLE)
-    head = buffered.peek()
+    reader = io.BufferedReader(lines, _SAMPLE)
+    head = reader.peek()
     sample = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8-sig", "ignore")
-    text = io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline="")
+    text = io.TextIOWrapper(reader, encoding="utf-8-sig", errors="replace", newline="")
 
     def worth(line: str, delimiter: str) -> tuple[bool, int]:
         names = [cell.strip() for row in csv.reader([line], delimiter=delimiter) for cell in row]

@@ -65,41 +65,41 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
     """
     if not isinstance(said, Mapping):
         raise UnfitDocumentError("invalid_document", f"a document is an object, not a {type(said).__name__}")
-    called = {known: known for known in DOCUMENT_FIELDS} | dict(names or {})
-    if called["doc_id"] == "doc_id" and "doc_id" not in said and isinstance(said.get(_OWN_ID), str | int):
-        called["doc_id"] = _OWN_ID
-    columns = {name: columns_of(its, said) for name, its in called.items()}
-    found = Given({})
-    kept: dict[str, Any] = {}
+    labels = {known: known for known in DOCUMENT_FIELDS} | dict(names or {})
+    if labels["doc_id"] == "doc_id" and "doc_id" not in said and isinstance(said.get(_OWN_ID), str | int):
+        labels["doc_id"] = _OWN_ID
+    columns = {name: columns_of(its, said) for name, its in labels.items()}
+    document = Given({})
+    extra: dict[str, Any] = {}
 
     def keep(name: str, value: str | _Unread | None) -> None:
         if isinstance(value, _Unread):
-            found.unread.append((value.reason, f"the document is kept without its {called[name]}, {value.detail}"))
-            kept.update((column, value_of(said, column)) for column in columns[name])
+            document.unread.append((value.reason, f"the document is kept without its {labels[name]}, {value.detail}"))
+            extra.update((column, value_of(said, column)) for column in columns[name])
         elif value is not None:
-            found.fields[name] = value
+            document.fields[name] = value
 
     for name, its in columns.items():  # What cannot be joined is left out of what is.
         for column in its if len(its) > 1 else ():
-            stated = value_of(said, column)
-            if isinstance(value := _word(_paragraphs(stated) if name == "text" else _one(stated)), _Unread):
-                found.unread.append((value.reason, f"{called[name]} is joined without {column}, {value.detail}"))
-                kept[column] = stated
+            raw = value_of(said, column)
+            if isinstance(value := _word(_paragraphs(raw) if name == "text" else _one(raw)), _Unread):
+                document.unread.append((value.reason, f"{labels[name]} is joined without {column}, {value.detail}"))
+                extra[column] = raw
     for name in _WORDS:
-        stated = _joined(said, columns[name])
-        words = list(map(_word, stated)) if name in _LISTS and isinstance(stated, list) else []
+        raw = _joined(said, columns[name])
+        words = list(map(_word, raw)) if name in _LISTS and isinstance(raw, list) else []
         texts = [word for word in words if isinstance(word, str)]
-        keep(name, ", ".join(texts) if texts and len(texts) == len(words) else _word(stated))
+        keep(name, ", ".join(texts) if texts and len(texts) == len(words) else _word(raw))
     for name in _TIMES:
-        keep(name, _time(_joined(said, columns[name]), day_first, found.fields.get("language")))
-    text = _text(said, called["text"], columns["text"], found.fields.get("title"))
-    doc_id = _doc_id(_joined(said, columns["doc_id"]), called["doc_id"], said, found.fields.get("url"))
-    found.fields.update(doc_id=doc_id, text=text)
-    used = {column for its in columns.values() for column in its}
-    left = kept | _without(said, used)
-    if metadata := _metadata(left, found.unread):
-        found.fields[METADATA] = metadata
-    return found
+        keep(name, _time(_joined(said, columns[name]), day_first, document.fields.get("language")))
+    text = _text(said, labels["text"], columns["text"], document.fields.get("title"))
+    doc_id = _doc_id(_joined(said, columns["doc_id"]), labels["doc_id"], said, document.fields.get("url"))
+    document.fields.update(doc_id=doc_id, text=text)
+    used_columns = {column for its in columns.values() for column in its}
+    rest = extra | _without(said, used_columns)
+    if metadata := _metadata(rest, document.unread):
+        document.fields[METADATA] = metadata
+    return document
 
 
 def columns_of(called: str, there: Container[str]) -> tuple[str, ...]:
@@ -117,32 +117,32 @@ def value_of(said: Mapping[str, Any], column: str) -> Any:
     inner = said.get(head)
     if isinstance(inner, Mapping):
         return value_of(inner, rest)
-    found: list[Any] = []
+    values: list[Any] = []
     for member in inner if isinstance(inner, list) else ():
         value = value_of(member, rest) if isinstance(member, Mapping) else None
-        found += value if isinstance(value, list) else [] if value is None else [value]
-    return found or None
+        values += value if isinstance(value, list) else [] if value is None else [value]
+    return values or None
 
 
-def _without(said: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
-    """What is left of the fields without the columns or paths `used`."""
-    left = {name: value for name, value in said.items() if name not in used}
-    for column in used:
+def _without(fields: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    """The fields without the columns or paths `columns`."""
+    others = {name: value for name, value in fields.items() if name not in columns}
+    for column in columns:
         head, dot, rest = column.partition(".")
-        if dot and column not in said and head in left:
-            inner = left[head]
+        if dot and column not in fields and head in others:
+            inner = others[head]
             if isinstance(inner, Mapping):
-                left[head] = _without(inner, [rest])
+                others[head] = _without(inner, [rest])
             elif isinstance(inner, list):
                 each = (_without(member, [rest]) if isinstance(member, Mapping) else member for member in inner)
-                left[head] = [member for member in each if member != {}]
-    return left
+                others[head] = [member for member in each if member != {}]
+    return others
 
 
-def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ") -> Any:
+def _joined(fields: Mapping[str, Any], columns: Sequence[str], by: str = " ") -> Any:
     """The value of a field; of several columns those that say something, as one text."""
     whole = _paragraphs if by == _PARAGRAPH else _one
-    values = [whole(value_of(said, column)) for column in columns]
+    values = [whole(value_of(fields, column)) for column in columns]
     if len(values) == 1:
         return values[0]
     texts = (value if isinstance(value, str) else _word(value) for value in values)
@@ -161,43 +161,43 @@ def _paragraphs(value: Any) -> Any:
     return _PARAGRAPH.join(one for one in value if one and one.strip()) or None
 
 
-def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
+def _text(fields: Mapping[str, Any], label: str, columns: Sequence[str], title: str | None) -> str:
     """The text, or the title where the text is there and empty."""
-    text = _joined(said, columns, _PARAGRAPH)
-    there = any(column in said or value_of(said, column) is not None for column in columns)
+    text = _joined(fields, columns, _PARAGRAPH)
+    there = any(column in fields or value_of(fields, column) is not None for column in columns)
     if there and title and (text is None or (isinstance(text, str) and not text.strip())):
         return title
     if text is None:
-        empty = f"its {called} is empty, and it has no title that could stand for it"
-        raise UnfitDocumentError("missing_field", empty if there else _missing("text", called, said))
+        empty = f"its {label} is empty, and it has no title that could stand for it"
+        raise UnfitDocumentError("missing_field", empty if there else _missing("text", label, fields))
     if not isinstance(text, str):
-        raise UnfitDocumentError("wrong_type", f"{called} must be a string, not a {type(text).__name__}")
+        raise UnfitDocumentError("wrong_type", f"{label} must be a string, not a {type(text).__name__}")
     return text
 
 
-def _missing(name: str, called: str, said: Mapping[str, Any]) -> str:
-    if called != name:
-        return f"the document has no {called}, which --map names as its {name}"
-    there = ", ".join([str(its) for its, value in said.items() if value is not None][:8]) or "nothing"
+def _missing(name: str, label: str, fields: Mapping[str, Any]) -> str:
+    if label != name:
+        return f"the document has no {label}, which --map names as its {name}"
+    there = ", ".join([str(its) for its, value in fields.items() if value is not None][:8]) or "nothing"
     return f"a document must have {name}; this one has {there}: name what holds it, like --map {name}=NAME"
 
 
-def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) -> str:
+def _doc_id(value: Any, label: str, fields: Mapping[str, Any], url: str | None) -> str:
     """The id: as given, whole numbers too; else made of the address, as that of a page is."""
-    if _nothing(stated):
+    if _nothing(value):
         if not url:
-            raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))
+            raise UnfitDocumentError("missing_field", _missing("doc_id", label, fields))
         return text_digest(url)[:20]
     # So pandas writes whole numbers of a column with gaps, and databases their keys.
-    if (isinstance(stated, float) and stated.is_integer()) or (
-        isinstance(stated, Decimal) and stated.is_finite() and stated == stated.to_integral_value()
+    if (isinstance(value, float) and value.is_integer()) or (
+        isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
     ):
-        stated = int(stated)
-    stated = str(stated) if isinstance(stated, UUID) else stated
-    if isinstance(stated, bool) or not isinstance(stated, str | int):
-        kind = type(stated).__name__
-        raise UnfitDocumentError("wrong_type", f"{called} must be a string or a whole number, not a {kind}")
-    doc_id = str(stated)
+        value = int(value)
+    value = str(value) if isinstance(value, UUID) else value
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        kind = type(value).__name__
+        raise UnfitDocumentError("wrong_type", f"{label} must be a string or a whole number, not a {kind}")
+    doc_id = str(value)
     if not doc_id.strip():
         raise UnfitDocumentError("bad_doc_id", "doc_id is empty")
     if printable(doc_id) != doc_id or "\n" in doc_id:
@@ -231,17 +231,17 @@ def _time(value: object, day_first: bool | None, language: str | None) -> str | 
     """A time in ISO 8601: of a text, a time, or a number of seconds, milli-, micro- or nanoseconds since 1970."""
     if _nothing(value) or (isinstance(value, str) and not value.strip()):
         return None
-    stated: object = value.isoformat() if isinstance(value, date) else value
-    if isinstance(stated, str) and _EPOCH_TEXT.fullmatch(stated.strip()):
-        stated = float(stated)
-    if isinstance(stated, int | float | Decimal) and not isinstance(stated, bool):
-        stated = _since_1970(stated)
-    time = written_time(stated, day_first, language) if isinstance(stated, str) else None
-    shown = repr(value[:80] if isinstance(value, str) else value)[:80]
+    raw: object = value.isoformat() if isinstance(value, date) else value
+    if isinstance(raw, str) and _EPOCH_TEXT.fullmatch(raw.strip()):
+        raw = float(raw)
+    if isinstance(raw, int | float | Decimal) and not isinstance(raw, bool):
+        raw = _since_1970(raw)
+    time = written_time(raw, day_first, language) if isinstance(raw, str) else None
+    quote = repr(value[:80] if isinstance(value, str) else value)[:80]
     if isinstance(time, Undecided):
         how = "--day-first or --month-first (ingest.day_first) tells which"
-        return _Unread("ambiguous_date", f"{shown}, in which day and month may be exchanged: {how}")
-    return time.isoformat() if time else _Unread("bad_date", f"{shown}, which is no date")
+        return _Unread("ambiguous_date", f"{quote}, in which day and month may be exchanged: {how}")
+    return time.isoformat() if time else _Unread("bad_date", f"{quote}, which is no date")
 
 
 def _since_1970(number: float | Decimal) -> str:
@@ -262,12 +262,12 @@ def _since_1970(number: float | Decimal) -> str:
         return ""
 
 
-def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[str, str]:
+def _metadata(fields: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[str, str]:
     """Other fields as texts by their names; `metadata` that is an object itself is taken for its members."""
-    kept: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     lost = 0
     entries: list[tuple[str, Any]] = []
-    for name, value in left.items():
+    for name, value in fields.items():
         entries += value.items() if name == METADATA and isinstance(value, Mapping) else [(name, value)]
     for name, value in entries:
         text: str | _Unread | None
@@ -281,13 +281,13 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
         if not isinstance(text, str):
             continue
         name = one_line(str(name)) or ""
-        if len(kept) == MOST_METADATA or not name or len(name) > 100:
+        if len(metadata) == MOST_METADATA or not name or len(name) > 100:
             lost += 1
             continue
         if len(text) > _LONGEST_VALUE:
             unread.append(("cut_metadata", f"{name} is kept to its first {_LONGEST_VALUE:,} characters"))
-        kept[name] = text[:_LONGEST_VALUE]
+        metadata[name] = text[:_LONGEST_VALUE]
     if lost:
         why = f"{lost} fields beyond {MOST_METADATA}, nested too deep or with names too long are left out"
         unread.append(("cut_metadata", why))
-    return dict(sorted(kept.items()))
+    return dict(sorted(metadata.items()))

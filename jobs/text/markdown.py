@@ -85,15 +85,15 @@ def without_mdx(text: str) -> str:
 
 def given_markdown(body: bytes, charset: str | None, doc_id: str, *, mdx: bool = False) -> Given:
     """The document of a Markdown file, `doc_id` where it states no id, and what it states that cannot be read."""
-    text, stated, unread = _without_matter(printable(decode_page(body, charset)), mdx)
-    said = {"doc_id": doc_id, **stated, "text": text}
+    text, matter, unread = _without_matter(printable(decode_page(body, charset)), mdx)
+    fields = {"doc_id": doc_id, **matter, "text": text}
     try:
-        given = given_document(said)
+        document = given_document(fields)
     except UnfitDocumentError as error:  # What it states as its id is none.
-        given = given_document(said | {"doc_id": doc_id})
-        given.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
-    given.unread.extend(("bad_value", detail) for detail in unread)
-    return given
+        document = given_document(fields | {"doc_id": doc_id})
+        document.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
+    document.unread.extend(("bad_value", detail) for detail in unread)
+    return document
 
 
 def with_days_in_order(body: bytes, day_first: bool) -> bytes:
@@ -103,8 +103,8 @@ def with_days_in_order(body: bytes, day_first: bool) -> bytes:
         return body
 
     def read(line: re.Match[bytes]) -> bytes:
-        stated = line[2].decode("ascii", "replace")
-        time = written_time(stated, day_first) if written_time(stated) == Undecided() else None
+        value = line[2].decode("ascii", "replace")
+        time = written_time(value, day_first) if written_time(value) == Undecided() else None
         return line[1] + time.isoformat().encode() if isinstance(time, datetime) else line[0]
 
     return _TIME_LINE.sub(read, matter[0]) + body[matter.end() :]
@@ -112,22 +112,22 @@ def with_days_in_order(body: bytes, day_first: bool) -> bytes:
 
 def _without_matter(text: str, mdx: bool) -> tuple[str, dict[str, Any], list[str]]:
     """`text` without front matter and MDX, what these and the first heading state, and what of it is no YAML."""
-    stated: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     unread: list[str] = []
-    if found := _MATTER.match(text):
-        matter, unread = _matter(found[1])
+    if match := _MATTER.match(text):
+        matter, unread = _matter(match[1])
         if matter is not None:
-            stated, text = dict(matter), text[found.end() :].lstrip("\n")
+            fields, text = dict(matter), text[match.end() :].lstrip("\n")
             for name, calls in _CALLED.items():
-                if called := next((c for c in calls if stated.get(c) is not None), None):
-                    stated[name] = stated.pop(called)
+                if alias := next((c for c in calls if fields.get(c) is not None), None):
+                    fields[name] = fields.pop(alias)
     elif _NO_END.match(text):
         unread = ["the front matter has no end, a line of --- within 20000 characters, and is kept as text"]
     if mdx:
         text = without_mdx(text).lstrip("\n")
-    if "title" not in stated and (title := _title(text)):
-        stated["title"] = title
-    return text, stated, unread
+    if "title" not in fields and (title := _title(text)):
+        fields["title"] = title
+    return text, fields, unread
 
 
 def _title(text: str) -> str | None:
@@ -185,7 +185,7 @@ def _matter(text: str) -> tuple[Mapping[str, Any] | None, list[str]]:
     starts = [match.start() for match in _FIELD.finditer(text)]
     if text[: starts[0] if starts else None].strip():
         return None, [f"what is between the lines of --- is no YAML, and is kept as text: {fault}"] if fault else []
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     unread: list[str] = []
     for start, end in pairwise([*starts, len(text)]):
         entry = text[start:end].expandtabs()
@@ -196,14 +196,14 @@ def _matter(text: str) -> tuple[Mapping[str, Any] | None, list[str]]:
             quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
             fields = {name.strip(): value[1:-1] if quoted else value}
             unread.append(f"{name.strip()} of the front matter is no YAML, and is read as it stands: {fault or value}")
-        found.update(fields)
-    return found, unread
+        entries.update(fields)
+    return entries, unread
 
 
 def _yaml(text: str) -> tuple[dict[str, Any] | None, str | None]:
     """The fields of a text of YAML, None where it has none; and why it cannot be read."""
     try:
-        read = yaml.load(text, _Matter)  # noqa: S506 - a safe loader that reads even less
+        document = yaml.load(text, _Matter)  # noqa: S506 - a safe loader that reads even less
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, squeeze(str(error))
-    return ({str(name): value for name, value in read.items()} if isinstance(read, dict) else None), None
+    return ({str(name): value for name, value in document.items()} if isinstance(document, dict) else None), None

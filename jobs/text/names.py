@@ -63,7 +63,7 @@ _FOREIGN: Final = lazy_pattern(f"[{HAN}]{{1,6}}(?:[·・•][{HAN}]{{1,6}})+")
 @lru_cache(maxsize=50_000)
 def names(text: str) -> tuple[Name, ...]:
     """The names of one sentence, in order and disjoint."""
-    found = []
+    mentions = []
     for m in _NAME.finditer(text):
         words = [(w.start() + m.start(), w.end() + m.start()) for w in re.finditer(r"\S+", m[0])]
         # Words at the edges that name nothing are left out.
@@ -77,8 +77,8 @@ def names(text: str) -> tuple[Name, ...]:
         if possessive := re.search(r"['’]s?$", text[start:end]):
             end -= len(possessive[0])
         if start < end and not _PLACEHOLDER.match(text, max(0, start - 1), end + 1):
-            found.append(Name(start, end, text[start:end]))
-    return tuple(found)
+            mentions.append(Name(start, end, text[start:end]))
+    return tuple(mentions)
 
 
 @lru_cache(maxsize=50_000)
@@ -86,9 +86,9 @@ def chinese_names(text: str) -> tuple[Name, ...]:
     """The persons of one Chinese sentence, by their surnames and by the dots of foreign names."""
     if text.isascii():
         return ()
-    found = [Name(m.start("name"), m.end("name"), m["name"]) for m in _CHINESE.finditer(text)]
-    found += [Name(m.start(), m.end(), m[0]) for m in _FOREIGN.finditer(text)]
-    return tuple(sorted(found, key=lambda n: n.start))
+    mentions = [Name(m.start("name"), m.end("name"), m["name"]) for m in _CHINESE.finditer(text)]
+    mentions += [Name(m.start(), m.end(), m[0]) for m in _FOREIGN.finditer(text)]
+    return tuple(sorted(mentions, key=lambda n: n.start))
 
 
 def speaker(line: str) -> str:

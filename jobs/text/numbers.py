@@ -110,21 +110,21 @@ def possible_numbers(text: str) -> frozenset[float]:
 
     And 61.7 where it says 61.7 million, for who compares it with 52.9 million.
     """
-    found = {*stated_numbers(text), *_of_words(text), *_of_digits(with_digits(text))}
-    found |= {_number(match) for match in _FIGURES.finditer(with_digits(text))}
-    found |= {_ORDINALS[word[0].lower()] for word in _ORDINAL.finditer(text)}
+    numbers = {*stated_numbers(text), *_of_words(text), *_of_digits(with_digits(text))}
+    numbers |= {_number(match) for match in _FIGURES.finditer(with_digits(text))}
+    numbers |= {_ORDINALS[word[0].lower()] for word in _ORDINAL.finditer(text)}
     if not text.isascii():
         numerals = [chinese_value(run[0]) for run in _HAN.finditer(text)]
-        found |= {float(n) for n in numerals if n is not None}
-    return frozenset(found)
+        numbers |= {float(n) for n in numerals if n is not None}
+    return frozenset(numbers)
 
 
 def _of_digits(text: str) -> list[float]:
-    found = []
+    numbers = []
     for match in _FIGURES.finditer(text):
         scale = (match["scale"] or match["han"] or "").lower()
-        found.append(round(_number(match) * SCALES.get(scale, 1.0), 6))
-    return found
+        numbers.append(round(_number(match) * SCALES.get(scale, 1.0), 6))
+    return numbers
 
 
 def _number(match: re.Match[str]) -> float:
@@ -132,10 +132,10 @@ def _number(match: re.Match[str]) -> float:
 
 
 def _of_words(text: str) -> list[float]:
-    found: list[float] = []
+    numbers: list[float] = []
     for match in _IN_WORDS.finditer(text):
         words = match[0].lower()
         whole = english_value(words)
         parts = [whole] if whole is not None else [english_value(word) for word in re.findall("[a-z]+", words)]
-        found += [float(n) for n in parts if n is not None]
-    return found
+        numbers += [float(n) for n in parts if n is not None]
+    return numbers

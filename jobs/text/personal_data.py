@@ -338,8 +338,8 @@ def _is_phone(match: re.Match[str], *, chinese: bool) -> bool:
     if len(set(digits)) < 2 or _NOT_PHONE_BEFORE.search(text, max(0, start - 24), start):
         return False
     if (match["plus"] or "").startswith("+"):
-        parsed = _parsed(f"+{digits}".replace("(0)", ""), None)
-        return parsed is not None and bool(phonenumbers.is_possible_number(parsed))
+        number = _parsed(f"+{digits}".replace("(0)", ""), None)
+        return number is not None and bool(phonenumbers.is_possible_number(number))
     if _DATE.fullmatch(form) or _ISBN.fullmatch(form):
         return False
     # A word such as `phone` stands shortly before, with nothing between that ends the thought.
@@ -370,8 +370,8 @@ def _parsed(number: str, region: str | None) -> phonenumbers.PhoneNumber | None:
 
 def _valid(digits: str, region: str) -> bool:
     """Whether `digits` are a number that is in use by the numbering plan of a region."""
-    parsed = _parsed(digits, region)
-    return parsed is not None and phonenumbers.is_valid_number(parsed)
+    number = _parsed(digits, region)
+    return number is not None and phonenumbers.is_valid_number(number)
 
 
 # ---- all of them
@@ -391,11 +391,11 @@ _DIGITS: Final = re.compile(r"\d(?:\D{0,3}\d){5}|:[0-9A-Fa-f:]*:")
 
 def find(text: str, language: str | None, types: Collection[str] = TYPES) -> list[Span]:
     """Spans of personal data of the wanted `types`, in order, disjoint."""
-    found: list[Span] = []
+    candidates: list[Span] = []
     if "EMAIL" in types:
-        found += emails(text)
+        candidates += emails(text)
     if "HANDLE" in types:
-        found += handles(text)
+        candidates += handles(text)
     if _DIGITS.search(text):
         digits = [span for name, finder in _BY_DIGITS.items() if name in types for span in finder(text)]
         if "PHONE" in types:
@@ -405,13 +405,13 @@ def find(text: str, language: str | None, types: Collection[str] = TYPES) -> lis
         for span in digits:
             at = bisect(paths, span.start, key=lambda path: path[0])
             if span.type == "IP" or at == 0 or paths[at - 1][1] <= span.start:
-                found.append(span)
-    kept: list[Span] = []
-    for span in found:  # Of those that overlap the first stays.
-        at = bisect(kept, span)
-        if (at == 0 or kept[at - 1].end <= span.start) and (at == len(kept) or span.end <= kept[at].start):
-            kept.insert(at, span)
-    return kept
+                candidates.append(span)
+    spans: list[Span] = []
+    for span in candidates:  # Of those that overlap the first stays.
+        at = bisect(spans, span)
+        if (at == 0 or spans[at - 1].end <= span.start) and (at == len(spans) or span.end <= spans[at].start):
+            spans.insert(at, span)
+    return spans
 
 
 def replace(text: str, spans: list[Span], *, mark: bool) -> str:
@@ -431,5 +431,5 @@ def replace(text: str, spans: list[Span], *, mark: bool) -> str:
 
 def counts(spans: list[Span]) -> list[dict[str, object]]:
     """How many of each type, in order of type."""
-    found = Counter(span.type for span in spans)
-    return [{"type": name, "count": found[name]} for name in sorted(found)]
+    totals = Counter(span.type for span in spans)
+    return [{"type": name, "count": totals[name]} for name in sorted(totals)]

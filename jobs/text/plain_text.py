@@ -67,9 +67,9 @@ def mail_time(stated: str) -> datetime | None:
     return _read(parsedate_to_datetime, stated.strip())
 
 
-def _read(read: Callable[[str], datetime], stated: str) -> datetime | None:
+def _read(parse: Callable[[str], datetime], text: str) -> datetime | None:
     try:
-        time = read(stated)
+        time = parse(text)
         if abs(time.utcoffset() or timedelta()) > _MOST_AHEAD:
             return None
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time

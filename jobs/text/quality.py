@@ -93,8 +93,8 @@ def _rules(text: _Text, settings: QualitySettings) -> Iterator[tuple[bool, str, 
         yield mean > settings.long_words, "quality_long_words", detail
     if text.size >= settings.stop_words_from and text.language in ("en", "zh"):
         stop_words = _CHINESE_STOP_WORDS if text.language == "zh" else _STOP_WORDS
-        found = sum(1 for word in text.words if word.lower() in stop_words)
-        yield found < settings.stop_words, "quality_stop_words", f"{found} stop words in {text.size:.0f} words"
+        hits = sum(1 for word in text.words if word.lower() in stop_words)
+        yield hits < settings.stop_words, "quality_stop_words", f"{hits} stop words in {text.size:.0f} words"
     # Symbols, braces, and the printer's dummy text.
     plain = _MARKUP.sub("", text.text)
     for name, count in (("#", plain.count("#")), ("ellipsis", plain.count("…") + plain.count("..."))):
@@ -150,15 +150,15 @@ class _Grams:
 
     @classmethod
     def of_words(cls, words: list[str]) -> _Grams:
-        known: dict[str, int] = {}
-        ids = np.array([known.setdefault(word, len(known)) for word in words], dtype=np.int64)
+        vocabulary: dict[str, int] = {}
+        ids = np.array([vocabulary.setdefault(word, len(vocabulary)) for word in words], dtype=np.int64)
         _, first, counts = np.unique(ids, return_index=True, return_counts=True)
         return cls(1, ids, ids, first, counts)
 
     def longer(self) -> _Grams:
         """The n-grams of one word more."""
-        joined = self.numbers[:-1] * (int(self.words.max()) + 1) + self.words[self.length :]
-        _, first, numbers, counts = np.unique(joined, return_index=True, return_inverse=True, return_counts=True)
+        codes = self.numbers[:-1] * (int(self.words.max()) + 1) + self.words[self.length :]
+        _, first, numbers, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
         return _Grams(self.length + 1, self.words, numbers, first, counts)
 
     def top_share(self, lengths: Array) -> float:

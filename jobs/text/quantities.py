@@ -145,32 +145,32 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
     """
     if _NEEDS.search(text) is None:
         return []
-    taken = [(w.start, w.end) for w in (dates(text) if times is None else times)]
-    found: list[Quantity] = []
+    date_spans = [(w.start, w.end) for w in (dates(text) if times is None else times)]
+    parts: list[Quantity] = []
     for m in _NUMBER.finditer(text):
-        if any(start < m.end() and m.start() < end for start, end in taken):
+        if any(start < m.end() and m.start() < end for start, end in date_spans):
             continue
         quantity = _read(text, m)
-        last = found[-1].end if found else 0
+        last = parts[-1].end if parts else 0
         if quantity is not None and quantity.start >= last:
             minus = _MINUS.search(text, last, quantity.start)
             # Between two numbers it is no sign: `ten minus three`.
             if minus and (not last or text[last : minus.start()].strip()):
                 start, end = minus.start(), quantity.end
                 quantity = replace(quantity, start=start, value=-quantity.value, text=text[start:end])
-            found.append(quantity)
+            parts.append(quantity)
     # `two years and three months` as one quantity of years.
-    joined: list[Quantity] = []
-    for q in found:
-        before = joined[-1] if joined else None
+    result: list[Quantity] = []
+    for q in parts:
+        before = result[-1] if result else None
         part = _PARTS.get(before.unit) if before else None
         if before and part and part[0] == q.unit and _AND.fullmatch(text, before.end, q.start):
-            joined[-1] = Quantity(
+            result[-1] = Quantity(
                 before.start, q.end, before.value + q.value / part[1], before.unit, text[before.start : q.end]
             )
         else:
-            joined.append(q)
-    return joined
+            result.append(q)
+    return result
 
 
 def _read(text: str, m: re.Match[str]) -> Quantity | None:

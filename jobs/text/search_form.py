@@ -108,8 +108,8 @@ def places(text: str, plain: str) -> Sequence[int]:
     """Where in `text` each of its `plain_characters` stands, with the end of `text` after the last."""
     if len(text) == len(plain):
         return range(len(text) + 1)
-    at, found = -1, []
+    at, offsets = -1, []
     for character in without_emoji(text):
         at = text.index(character, at + 1)
-        found.append(at)
-    return [*found, len(text)]
+        offsets.append(at)
+    return [*offsets, len(text)]

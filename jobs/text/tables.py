@@ -49,9 +49,9 @@ def header_lines(text: str, starts: Sequence[int]) -> list[str | None]:
 
     A header is its line, and in Markdown the rule below it, as they stand; one that begins at the place is not above.
     """
-    found: list[str | None] = [None] * len(starts)
+    headers: list[str | None] = [None] * len(starts)
     if "|" not in text:
-        return found
+        return headers
     lines = text.split("\n")
     begins = [0, *accumulate(len(line) + 1 for line in lines)]
     for numbers in _tables(lines):
@@ -59,21 +59,21 @@ def header_lines(text: str, starts: Sequence[int]) -> list[str | None]:
         if size := _header_size([_cells(line) for line in table], table):
             header = "\n".join(table[:size])
             within = range(bisect_right(starts, begins[numbers[0]]), bisect_left(starts, begins[numbers[-1] + 1]))
-            found[within.start : within.stop] = [header] * len(within)
-    return found
+            headers[within.start : within.stop] = [header] * len(within)
+    return headers
 
 
 @lru_cache(maxsize=4096)
 def _rows(lines: tuple[str, ...]) -> dict[int, Row]:
-    found: dict[int, Row] = {}
+    by_line: dict[int, Row] = {}
     for numbers in _tables(lines):
         cells = [_cells(lines[n]) for n in numbers]
         start = _header_size(cells, [lines[n] for n in numbers])
         head = cells[0] if start else ()
         for n, own in zip(numbers[start:], cells[start:], strict=True):
             if not _RULE.fullmatch(lines[n]):
-                found[n] = Row(n, own, head if len(own) == len(head) else (), numbers[0] if head else None)
-    return found
+                by_line[n] = Row(n, own, head if len(own) == len(head) else (), numbers[0] if head else None)
+    return by_line
 
 
 def _tables(lines: Sequence[str]) -> Iterator[list[int]]:

@@ -38,11 +38,11 @@ def _month_named(word: str, language: str | None) -> int | None:
     if (english := _ENGLISH.get(word)) is not None:
         return english
     months, _ = _names()
-    named = months.get(word, {})
-    spoken = (language or "").partition("-")[0].lower()
-    if spoken in named:
-        return named[spoken]
-    return next(iter(named.values())) if len(set(named.values())) == 1 else None
+    by_language = months.get(word, {})
+    tag = (language or "").partition("-")[0].lower()
+    if tag in by_language:
+        return by_language[tag]
+    return next(iter(by_language.values())) if len(set(by_language.values())) == 1 else None
 
 
 def _is_weekday(word: str) -> bool:
@@ -136,18 +136,18 @@ def written_time(text: str, day_first: bool | None = None, language: str | None 
 def _remembered(text: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
     # Twelve and fourteen digits would be parts of seconds since 1970 too, of years long before there were such files.
     compact = _COMPACT.fullmatch(text)
-    if compact is None and (stated := iso_time(text)):
-        return stated
+    if compact is None and (moment := iso_time(text)):
+        return moment
     try:
         if compact:
             year, month, day, hour, minute, second = (int(part or 0) for part in compact.groups())
             return _at(datetime(year, month, day), time(hour, minute, second, tzinfo=UTC))
         line = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
         line, clock = _without_clock(unicodedata.normalize("NFC", line))  # What casefold() took apart.
-        found = _day(line, day_first, language or ("ko" if _HANGUL.search(text) else None))
-        if found is None and _MAIL.fullmatch(text):
+        reading = _day(line, day_first, language or ("ko" if _HANGUL.search(text) else None))
+        if reading is None and _MAIL.fullmatch(text):
             return mail_time(text)
-        return _at(found, clock) if isinstance(found, datetime) else found
+        return _at(reading, clock) if isinstance(reading, datetime) else reading
     except (ValueError, OverflowError):  # No such day, hour or zone.
         return None
 
@@ -163,29 +163,29 @@ _MARKS: Final = dict.fromkeys((0x200E, 0x200F, 0x61C))
 
 def _without_clock(line: str) -> tuple[str, time]:
     """The line without its time of day, and that; midnight where it has none."""
-    found = _CLOCK.search(line) or _DOTTED_CLOCK.search(line)
-    if found is None:
+    match = _CLOCK.search(line) or _DOTTED_CLOCK.search(line)
+    if match is None:
         return line, time(tzinfo=UTC)
-    said = {name: value for name, value in found.groupdict().items() if value}
-    hour = int(said["hour"])
-    half = said.get("half") or said.get("whole") or ("a" if "early" in said else "p" if "late" in said else "")
-    if half and (hour > 12 or ("early" not in said and "late" not in said and not hour)):
+    parts = {name: value for name, value in match.groupdict().items() if value}
+    hour = int(parts["hour"])
+    half = parts.get("half") or parts.get("whole") or ("a" if "early" in parts else "p" if "late" in parts else "")
+    if half and (hour > 12 or ("early" not in parts and "late" not in parts and not hour)):
         raise ValueError(f"no hour of half a day: {hour}")
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    _, minus, end = said.get("offset", "").partition("-")
+    _, minus, end = parts.get("offset", "").partition("-")
     # What looks like a zone may be the end of an event: `10:00-11:30`.
-    if minus and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour:
-        raise ValueError(f"two times of day: {found[0]}")
+    if minus and ":" in end and "second" not in parts and int(end.partition(":")[0]) >= hour:
+        raise ValueError(f"two times of day: {match[0]}")
     clock = time(
         hour,
-        int(said.get("minute") or said.get("dotted") or 0),
-        int(said.get("second", 0)),
-        int(said.get("part", "0")[:6].ljust(6, "0")),
-        tzinfo=_zone(said.get("offset"), said.get("zone")),
+        int(parts.get("minute") or parts.get("dotted") or 0),
+        int(parts.get("second", 0)),
+        int(parts.get("part", "0")[:6].ljust(6, "0")),
+        tzinfo=_zone(parts.get("offset"), parts.get("zone")),
     )
-    before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
-    return f"{before} {line[found.end() :]}".strip(" ,"), clock
+    before = _BETWEEN.sub("", line[: match.start()] + " ") if match.start() else ""
+    return f"{before} {line[match.end() :]}".strip(" ,"), clock
 
 
 def _zone(offset: str | None, name: str | None) -> timezone:

@@ -46,11 +46,11 @@ def dates(text: str, default: date | None = None, order: Order | None = None) ->
         default = default.date()
     past = default is not None and _AHEAD.search(plain) is None
     setting = Setting(default or _ANY_DAY, order or order_of(plain), past, default is not None)
-    found = chinese_times(plain, setting)
-    taken = {at for when in found for at in range(when.start, when.end)}
-    found += [when for when in english_times(plain, setting) if taken.isdisjoint(range(when.start, when.end))]
-    found.sort(key=lambda when: when.start)
-    return found if plain == text else [replace(when, text=text[when.start : when.end]) for when in found]
+    times = chinese_times(plain, setting)
+    positions = {at for when in times for at in range(when.start, when.end)}
+    times += [when for when in english_times(plain, setting) if positions.isdisjoint(range(when.start, when.end))]
+    times.sort(key=lambda when: when.start)
+    return times if plain == text else [replace(when, text=text[when.start : when.end]) for when in times]
 
 
 def order_of(text: str) -> Order | None:

@@ -223,23 +223,23 @@ def lone_day(day: int, setting: Setting) -> Reading | None:
     """A day without a month."""
     today = setting.today
     near = (after_months(today.replace(day=1), n) for n in (-2, -1, 0, 1))
-    known = [m.replace(day=day) for m in near if day <= monthrange(m.year, m.month)[1]]
-    past = [d for d in known if d <= today or not setting.past]
-    nearest = min(past or known, key=lambda d: abs(d - today))
+    days = [m.replace(day=day) for m in near if day <= monthrange(m.year, m.month)[1]]
+    past = [d for d in days if d <= today or not setting.past]
+    nearest = min(past or days, key=lambda d: abs(d - today))
     return replace(a_day(nearest, relative=True), open=True)
 
 
 def in_year(reading: Reading, year: int) -> Reading | None:
     """A time whose year was open, in that year."""
     if reading.unit in ("month", "season"):
-        found: Reading | None = months(year, reading.month, _MONTHS.get(reading.unit, 3), reading.unit)
+        result: Reading | None = months(year, reading.month, _MONTHS.get(reading.unit, 3), reading.unit)
     else:
-        found = day_of(year, reading.month, reading.day)
-    if found is None or not reading.part or reading.first is None or found.first is None or found.last is None:
-        return found
+        result = day_of(year, reading.month, reading.day)
+    if result is None or not reading.part or reading.first is None or result.first is None or result.last is None:
+        return result
     shift = 12 * (year - reading.first.year)
     last = after_months(reading.last, shift) if reading.last else None
-    return replace(found, first=after_months(reading.first, shift), last=last, part=True)
+    return replace(result, first=after_months(reading.first, shift), last=last, part=True)
 
 
 # ---- parts and ranges
@@ -281,8 +281,8 @@ def nth_in(reading: Reading, n: int, unit: str) -> Reading | None:
         middle = first.replace(day=15)
         return Reading(first, middle, "range") if n == 1 else Reading(middle + timedelta(1), last, "range")
     elif unit in ("month", "quarter", "half") and reading.unit == "year":
-        found = nth_of_year(first.year, 12 // _MONTHS[unit] if n < 0 else n, unit)
-        return replace(found, relative=reading.relative) if found else None
+        part = nth_of_year(first.year, 12 // _MONTHS[unit] if n < 0 else n, unit)
+        return replace(part, relative=reading.relative) if part else None
     else:
         return None
     return replace(unit_around(unit, day), relative=reading.relative) if first <= day <= last else None
@@ -319,10 +319,10 @@ def from_to(a: Reading, b: Reading) -> Reading | None:
         end = a_day(b.first + timedelta(7 * ((a.first - b.first).days // 7 + 1)))
     elif b.month and a.first and (not a.month or (b.first and a.first > b.first)):
         years = (in_year(b, year) for year in (a.first.year, a.first.year + 1))
-        end = next((found for found in years if found and found.last and found.last >= a.first), b)
+        end = next((reading for reading in years if reading and reading.last and reading.last >= a.first), b)
     elif a.month and not b.month and b.first:
         years = (in_year(a, year) for year in (b.first.year, b.first.year - 1))
-        begin = next((found for found in years if found and found.first and found.first <= b.first), a)
+        begin = next((reading for reading in years if reading and reading.first and reading.first <= b.first), a)
     first, last = begin.first, end.last
     if first is None or last is None or first > last:
         return None

@@ -130,7 +130,7 @@ class _Chinese:
         self.anchor: Reading | None = None
 
     def times(self) -> list[When]:
-        found: list[_Found] = []
+        readings: list[_Found] = []
         end = 0
         while (start := _START.search(self.text, end)) is not None:
             at = start.start()
@@ -145,15 +145,15 @@ class _Chinese:
             if reading.unit in ("day", "month", "year") and reading.first is not None:
                 self.anchor = reading
             # It may be the other end of a range, or a day and its weekday, that the time before begins.
-            new = self._with_first((at, end, reading), found[-1][1] if found else 0)
-            whole = in_calendar(self._joined, found[-1], new) if found else None
-            found[len(found) - (whole is not None) :] = [whole or new]
+            new = self._with_first((at, end, reading), readings[-1][1] if readings else 0)
+            whole = in_calendar(self._joined, readings[-1], new) if readings else None
+            readings[len(readings) - (whole is not None) :] = [whole or new]
         times = []
-        for at, end, reading in found:
-            said = None
+        for at, end, reading in readings:
+            match = None
             if reading.unit != "range":
-                said = _AFTER.match(self.text, end) or _BEFORE.search(self.text, max(0, at - 4), at)
-            signal = cast(Signal, said.lastgroup) if said else ""
+                match = _AFTER.match(self.text, end) or _BEFORE.search(self.text, max(0, at - 4), at)
+            signal = cast(Signal, match.lastgroup) if match else ""
             times.append(reading.when(self.text, at, end, self.setting, signal))
         return times
 
@@ -305,11 +305,11 @@ class _Chinese:
             unit = calendar.unit_around("month" if m["edge"][0] == "月" else "year", today)
             return replace(calendar.part_of(unit, _PARTS[m["edge"][1]]), relative=True)
         unit_name = "quarter" if m["quarter"] else "half" if m["half"] else "month"
-        found = calendar.unit_around(unit_name, calendar.moved(today, _STEPS[m["step"]], unit_name))
-        if m["d"] and found.first:
-            day = calendar.day_of(found.first.year, found.first.month, _number(m["d"]))
+        period = calendar.unit_around(unit_name, calendar.moved(today, _STEPS[m["step"]], unit_name))
+        if m["d"] and period.first:
+            day = calendar.day_of(period.first.year, period.first.month, _number(m["d"]))
             return replace(day, relative=True) if day else None
-        return replace(calendar.part_of(found, _PARTS[m["part"][0]]) if m["part"] else found, relative=True)
+        return replace(calendar.part_of(period, _PARTS[m["part"][0]]) if m["part"] else period, relative=True)
 
     def counted(self, m: re.Match[str]) -> Reading | None:
         """过去三年, 未来5天, 前1周."""

@@ -156,7 +156,7 @@ class _English(Rules):
     """The times of one text."""
 
     def times(self) -> list[When]:
-        found: list[When] = []
+        times: list[When] = []
         end = 0
         while (start := _START.search(self.text, end)) is not None:
             end = start.end()
@@ -169,8 +169,8 @@ class _English(Rules):
             end, reading = max(end, one[0]), one[1]
             if reading.unit in ("day", "weekday", "month", "year") and reading.first:
                 self.anchor = reading
-            found.append(self._when(start.start(), one[0], reading, found[-1].end if found else 0))
-        return found
+            times.append(self._when(start.start(), one[0], reading, times[-1].end if times else 0))
+        return times
 
     def _repeated(self, start: int) -> int | None:
         """Where a time that recurs ends: `every Monday and Friday`."""
@@ -258,21 +258,21 @@ class _English(Rules):
         return (other[0], whole) if other and whole else (end, reading)
 
     def _joined(self, a: Reading, b: Reading, between: str) -> Reading | None:
-        joined = re.sub(r"the|morning|afternoon|evening|night", "", between).strip()
+        link = re.sub(r"the|morning|afternoon|evening|night", "", between).strip()
         if a.first is None or b.first is None:
             return None
-        if b.unit == "year" and a.open and joined in ("", ",", "of", "in"):
+        if b.unit == "year" and a.open and link in ("", ",", "of", "in"):
             whole = calendar.in_year(a, b.first.year)
             return replace(whole, relative=b.relative) if whole else None
         if a.unit == "year" and b.unit == "quarter" and b.open:
             return calendar.nth_in(a, (b.first.month + 2) // 3, "quarter")
-        if {a.unit, b.unit} == {"week", "weekday"} and not (a.part or b.part) and joined in ("", ",", "of", "in", "on"):
+        if {a.unit, b.unit} == {"week", "weekday"} and not (a.part or b.part) and link in ("", ",", "of", "in", "on"):
             week, weekday = (a, b) if a.unit == "week" else (b, a)
             if week.first and weekday.first:
                 return replace(a_day(calendar.weekday_of(week.first, weekday.first.weekday())), relative=week.relative)
-        if b.unit == "month" and a.unit == "day" and not a.month and joined == "of" and a.open:
+        if b.unit == "month" and a.unit == "day" and not a.month and link == "of" and a.open:
             return calendar.day_of(b.first.year, b.first.month, a.first.day)
-        if joined not in ("", ",", "(", "on", ", on"):
+        if link not in ("", ",", "(", "on", ", on"):
             return None
         if a.unit == "weekday" and b.unit == "day":
             return calendar.with_weekday(b, a.first.weekday())

@@ -225,10 +225,10 @@ class Rules:
         unsure = one <= 12 >= two and one != two and not dots and self.setting.order is None
         if one > 12 or (two <= 12 and (dots or self.setting.order == "day first")):
             one, two = two, one
-        found, step = self._dated(m, one, two), STEPS.get((m.groupdict().get("step") or "this").lower(), 0)
-        if year is None and found and found.first and step * (found.first - self.setting.today).days <= 0 != step:
-            found = calendar.in_year(found, found.first.year + step)
-        return replace(found, flaw="ambiguous") if found and unsure and not found.flaw else found
+        day, step = self._dated(m, one, two), STEPS.get((m.groupdict().get("step") or "this").lower(), 0)
+        if year is None and day and day.first and step * (day.first - self.setting.today).days <= 0 != step:
+            day = calendar.in_year(day, day.first.year + step)
+        return replace(day, flaw="ambiguous") if day and unsure and not day.flaw else day
 
     def day_of_month(self, m: re.Match[str]) -> Reading | None:
         """`2 March 2024`, `the 2nd of March`."""
@@ -244,10 +244,10 @@ class Rules:
 
     def _dated(self, m: re.Match[str], month: int, day: int) -> Reading | None:
         year = self._year(m)
-        found = calendar.day_of(year, month, day) if year else calendar.open_day(month, day, self.setting)
-        if found is not None and m.groupdict().get("weekday"):
-            return calendar.with_weekday(found, weekday_number(m))
-        return found
+        reading = calendar.day_of(year, month, day) if year else calendar.open_day(month, day, self.setting)
+        if reading is not None and m.groupdict().get("weekday"):
+            return calendar.with_weekday(reading, weekday_number(m))
+        return reading
 
     def _year(self, m: re.Match[str]) -> int:
         """The year that a match names; one of two digits at most 20 years ahead of the text's, 0 for none."""
@@ -335,9 +335,9 @@ class Rules:
         year, text = year_number(m["year"]), self.text
         if _COUNTED.match(text, m.end()) or self._behind(_NUMBERED, m):
             return None
-        counted = _PLURAL.match(text, m.end()) is not None
+        plural = _PLURAL.match(text, m.end()) is not None
         preposition, usual = self._behind(_BEFORE_YEAR, m), 1800 <= year < 2100
-        return None if (counted or not usual) and (not preposition or (not usual and counted)) else self.named_year(m)
+        return None if (plural or not usual) and (not preposition or (not usual and plural)) else self.named_year(m)
 
     def decade(self, m: re.Match[str]) -> Reading | None:
         """`the 1990s`, `the twenties`."""
@@ -371,9 +371,9 @@ class Rules:
             here = today.replace(day=1)
             for step in sorted(range(-8, 9), key=lambda n: (abs(n), n > 0)):
                 month = calendar.after_months(here, step)
-                found = calendar.day_of(month.year, month.month, number(m["day"]))
-                if found and found.first and found.first.weekday() == weekday_number(m):
-                    return replace(found, relative=True, open=True)
+                reading = calendar.day_of(month.year, month.month, number(m["day"]))
+                if reading and reading.first and reading.first.weekday() == weekday_number(m):
+                    return replace(reading, relative=True, open=True)
             return None
         day = today - timedelta((today.weekday() - weekday_number(m)) % 7)
         if not self.setting.past and day < today and _AHEAD.search(text, max(0, m.start() - 60), m.start()):
@@ -417,10 +417,10 @@ class Rules:
             return None
         if unit in ("month", "quarter", "year", "decade", "century"):
             day = day.replace(day=1)
-        found = calendar.unit_around("day" if unit == "business" else unit, calendar.moved(day, step, unit))
-        if m["business"] and unit == "week" and found.first:
-            found = replace(found, last=found.first + timedelta(4))
-        return replace(found, relative=relative)
+        reading = calendar.unit_around("day" if unit == "business" else unit, calendar.moved(day, step, unit))
+        if m["business"] and unit == "week" and reading.first:
+            reading = replace(reading, last=reading.first + timedelta(4))
+        return replace(reading, relative=relative)
 
     def steps(self, m: re.Match[str]) -> Reading | None:
         """`the last 3 months`, `the next two days`: so many units up to the text's day, or from it."""
@@ -458,8 +458,8 @@ class Rules:
             year -= 1
         if step > 0 and date(year, month, 1) <= today:
             year += 1
-        found = calendar.months(year, month, 1, "month") if m["month"] else calendar.season_of(year, month)
-        return replace(found, relative=True)
+        reading = calendar.months(year, month, 1, "month") if m["month"] else calendar.season_of(year, month)
+        return replace(reading, relative=True)
 
     def part_of_day(self, m: re.Match[str]) -> Reading | None:
         """`this morning`, `last night`, `that evening`."""
@@ -515,8 +515,8 @@ class Rules:
         anchor = self.anchor
         if anchor is None or anchor.first is None:
             return None
-        known = "day" if anchor.unit == "weekday" else anchor.unit
-        return anchor if FINENESS.index(known) <= FINENESS.index(unit) else None
+        precision = "day" if anchor.unit == "weekday" else anchor.unit
+        return anchor if FINENESS.index(precision) <= FINENESS.index(unit) else None
 
 
 RULES: Final = compiled({
