@@ -126,8 +126,8 @@ class RepeatedLines(TableJob):
             lines, first, counts = np.unique(table["line"].to_numpy(), return_index=True, return_counts=True)
             many = counts >= settings.repeated_documents
             sites = table["site"].to_numpy()[first[many]]
-            counted = zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)
-            common += [(line, site) for line, site, count in counted if count >= least.get(site, count + 1)]
+            triples = zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)
+            common += [(line, site) for line, site, count in triples if count >= least.get(site, count + 1)]
         lines, sites = np.array(sorted(common), dtype=np.int64).reshape(-1, 2).T
         with run.scratch(REPEATED_LINES) as writer:
             writer.write(pa.record_batch([pa.array(lines), pa.array(sites)], schema=REPEATED_LINES.schema))

@@ -63,8 +63,8 @@ def normalise_url(url: str) -> str:
         netloc = f"{netloc}:{port}"
     query = parts.query
     if "utm_" in query.lower():
-        kept = [(k, v) for k, v in parse_qsl(query, keep_blank_values=True) if not k.lower().startswith("utm_")]
-        query = urlencode(kept, quote_via=quote)
+        pairs = [(k, v) for k, v in parse_qsl(query, keep_blank_values=True) if not k.lower().startswith("utm_")]
+        query = urlencode(pairs, quote_via=quote)
     return urlunsplit((parts.scheme, netloc, parts.path or "/", query, ""))
 
 
@@ -121,9 +121,9 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         "images": [],
         "metadata": strings.get(METADATA, {}),
     }
-    named = [name for name in _GIVEN if row[name] is not None]
+    fields = [name for name in _GIVEN if row[name] is not None]
     by = {"language": "given" if language else "text"}
-    return row | {"metadata_from": [{"field": name, "by": by.get(name, "given")} for name in named]}
+    return row | {"metadata_from": [{"field": name, "by": by.get(name, "given")} for name in fields]}
 
 
 def _archived_text(page: Row) -> Row:
@@ -131,13 +131,13 @@ def _archived_text(page: Row) -> Row:
     text = decode_page(page["body"], page["charset"])
     text = printable(text) if is_text_file(page["url"]) else paragraphs(text)
     row = _at_address(page["url"], {"text": text})
-    return row | {"metadata_from": [stated for stated in row["metadata_from"] if stated["field"] != "url"]}
+    return row | {"metadata_from": [entry for entry in row["metadata_from"] if entry["field"] != "url"]}
 
 
-def _at_address(address: str, found: Row) -> Row:
-    """The document that a page or file at `address` makes, with what was found in it."""
-    url, language = normalise_url(address), language_of(found["text"])[0]
-    row = dict.fromkeys(DOCUMENTS.schema.names) | found | {"url": url, "site": site_of(url), "language": language}
+def _at_address(address: str, fields: Row) -> Row:
+    """The document that a page or file at `address` makes, with the `fields` read from it."""
+    url, language = normalise_url(address), language_of(fields["text"])[0]
+    row = dict.fromkeys(DOCUMENTS.schema.names) | fields | {"url": url, "site": site_of(url), "language": language}
     by = {"url": "url", "language": "text"}
     return row | {
         "doc_id": text_digest(url)[:_ID_DIGITS],
@@ -215,8 +215,8 @@ class Clean(Job):
         return outcome(DOCUMENTS, rows, parents, rejects)
 
     def _document(self, page: Row) -> Row:
-        read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
-        row = read(page) if read else self._extracted(page)
+        reader = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
+        row = reader(page) if reader else self._extracted(page)
         given = page["content_type"] in (JSON_TYPE, *FILE_TYPES.values()) or is_text_file(page["url"])
         characters = len(row["text"].strip())
         weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(CJK_CHARACTER.findall(row["text"]))
@@ -232,30 +232,30 @@ class Clean(Job):
         limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
         reader = child(_FILE_READER, self.settings.memory_per_page)
         header = {"content_type": page["content_type"], **limits}
-        found = reader.ask(header, page["body"], self.settings.seconds_per_file)
-        if self.settings.ocr and (scans := len(found.get("without_text", []))):
+        fields = reader.ask(header, page["body"], self.settings.seconds_per_file)
+        if self.settings.ocr and (scans := len(fields.get("without_text", []))):
             reader = child(_SCAN_READER, self.settings.memory_per_page)
             limit = self.settings.seconds_per_file + min(scans * self.settings.seconds_per_page, _LONGEST_SCAN)
             try:
-                found = reader.ask(header, page["body"], limit)
+                fields = reader.ask(header, page["body"], limit)
             except ChildError:
-                if not found["text"]:
+                if not fields["text"]:
                     raise  # Else what has a text layer is kept, and the scanned pages are reported as without OCR.
-        if page["content_type"] == PDF_TYPE and not found["text"]:
-            pages = len(found["page_starts"])
+        if page["content_type"] == PDF_TYPE and not fields["text"]:
+            pages = len(fields["page_starts"])
             raise UnfitError("no_text_layer", f"no text layer: {pages} pages without text, maybe scanned")
-        times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
-        return _at_address(page["url"], found | times)
+        times = {name: parse_time(fields[name]) for name in ("published_at", "modified_at")}
+        return _at_address(page["url"], fields | times)
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page."""
         header = {"url": page["url"], "charset": page["charset"]}
         parser = child(PARSER, self.settings.memory_per_page)
-        found = parser.ask(header, page["body"], self.settings.seconds_per_page)
-        url = normalise_url(found.pop("canonical") or page["url"])
-        found |= {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
-        return found | {
-            "utc_offset": utc_offset(found["published_at"]),
+        fields = parser.ask(header, page["body"], self.settings.seconds_per_page)
+        url = normalise_url(fields.pop("canonical") or page["url"])
+        fields |= {name: parse_time(fields[name]) for name in ("published_at", "modified_at")}
+        return fields | {
+            "utc_offset": utc_offset(fields["published_at"]),
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
             "metadata": {},

@@ -65,81 +65,81 @@ class Normalise(Job):
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The documents of `batch` in their final form; those that fail a rule are rejected."""
-        made: dict[str, list[Any]] = {name: [] for name in _CHANGED}
-        kept: list[int] = []
+        outputs: dict[str, list[Any]] = {name: [] for name in _CHANGED}
+        positions: list[int] = []
         rejects: list[Reject] = []
         columns = ("page_url", "language", "title", "author", "text", "page_starts", "images", COLUMN)
         # One document at a time: each step is one pass of a compiled expression over its text.
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
             page, language, title, author, text, starts, images, repeated = row
             given = page.startswith(GIVEN) or is_text_file(page)
-            found: list[Span] = []
+            spans: list[Span] = []
             if starts:
-                text, starts = self._by_pages(text, starts, repeated, language, found)
+                text, starts = self._by_pages(text, starts, repeated, language, spans)
             else:
-                text = self._treated(text if given else self._without_noise(text, repeated), language, found)
-            title = self._described(title if given else one_line(title), language, found) or None
+                text = self._treated(text if given else self._without_noise(text, repeated), language, spans)
+            title = self._described(title if given else one_line(title), language, spans) or None
             if not text.strip():
                 rejects.append(Reject(i, "no_text", "nothing is left without noise, repeated lines and personal data"))
                 continue
             if not given and (fault := verdict(SearchForm(self.settings)(text), language, self.quality)):
                 rejects.append(Reject(i, *fault))
                 continue
-            kept.append(i)
-            author = self._described(author, language, found)
+            positions.append(i)
+            author = self._described(author, language, spans)
             images = images and [
-                image | {name: self._described(image.get(name), language, found) for name in _DESCRIBING}
+                image | {name: self._described(image.get(name), language, spans) for name in _DESCRIBING}
                 for image in images
             ]
-            changed = (title, author, text, starts, images, counts(found), text_digest(title, text))
-            for name, value in zip(_CHANGED, changed, strict=True):
-                made[name].append(value)
-        rows = batch.take(pa.array(kept, pa.int64()))
+            values = (title, author, text, starts, images, counts(spans), text_digest(title, text))
+            for name, value in zip(_CHANGED, values, strict=True):
+                outputs[name].append(value)
+        rows = batch.take(pa.array(positions, pa.int64()))
         fields = DOCUMENTS.schema
-        arrays = [pa.array(made[f.name], f.type) if f.name in made else rows.column(f.name) for f in fields]
+        arrays = [pa.array(outputs[f.name], f.type) if f.name in outputs else rows.column(f.name) for f in fields]
         rows = pa.RecordBatch.from_arrays(arrays, schema=fields)
-        return Outcome(rows, np.asarray(kept, np.int64), tuple(rejects))
+        return Outcome(rows, np.asarray(positions, np.int64), tuple(rejects))
 
     def _without_noise(self, text: str, repeated: list[int]) -> str:
         """`text` without the lines numbered `repeated` and those that say nothing; the others as they stand."""
-        gone = set(repeated)
-        text = "\n".join(line for n, line in enumerate(printable(text).split("\n")) if n not in gone)
+        numbers = set(repeated)
+        text = "\n".join(line for n, line in enumerate(printable(text).split("\n")) if n not in numbers)
         if not self.settings.noise:
             return text.strip("\n")
         lines: list[str] = []
         for line, plain in zip(text.split("\n"), plain_characters(text).split("\n"), strict=True):
-            kept = without_noise(plain, self.settings.noise_phrases) if line.strip() else plain
+            remainder = without_noise(plain, self.settings.noise_phrases) if line.strip() else plain
             # A line goes without what asks for a click, or whole where nothing else is in it.
-            if kept.strip() or not line.strip():
-                lines.append(line if kept == plain else line[: places(line, plain)[len(kept)]])
+            if remainder.strip() or not line.strip():
+                lines.append(line if remainder == plain else line[: places(line, plain)[len(remainder)]])
         return "\n".join(lines).strip("\n")
 
     def _by_pages(
-        self, text: str, starts: list[int], repeated: list[int], language: str | None, found: list[Span]
+        self, text: str, starts: list[int], repeated: list[int], language: str | None, spans: list[Span]
     ) -> tuple[str, list[int]]:
         """The text of a document that has pages, page by page, and where each begins then."""
-        made, moved = "", list[int]()
+        result, new_starts = "", list[int]()
         for start, end in pairwise([*starts, len(text)]):
             above = text.count("\n", 0, start)
             part = self._without_noise(text[start:end], [n - above for n in repeated])
-            part = self._treated(part, language, found)
+            part = self._treated(part, language, spans)
             # A paragraph may go on over the page's end.
-            between = "\n" if text[start - 1 : start] == "\n" else "" if made.endswith(" ") else " "
-            moved.append(len(made) + (len(between) if made and part else 0))
-            made += between + part if made and part else part
-        return made, moved
+            between = "\n" if text[start - 1 : start] == "\n" else "" if result.endswith(" ") else " "
+            new_starts.append(len(result) + (len(between) if result and part else 0))
+            result += between + part if result and part else part
+        return result, new_starts
 
-    def _treated(self, text: str, language: str | None, found: list[Span]) -> str:
-        """A text with personal data treated as the settings say; what is found of it is added to `found`."""
+    def _treated(self, text: str, language: str | None, all_spans: list[Span]) -> str:
+        """A text with personal data treated as the settings say; its spans are added to `all_spans`."""
         plain = plain_characters(text)
         spans = find(plain, language, self.settings.personal_data_types)
-        found += spans
+        all_spans += spans
         if self.settings.personal_data == "keep" or not spans:
             return text
         at = places(text, plain)
         spans = [Span(at[span.start], at[span.end - 1] + 1, span.type) for span in spans]
         return replace(text, spans, mark=self.settings.personal_data == "mark")
 
-    def _described(self, text: str | None, language: str | None, found: list[Span]) -> str | None:
+    def _described(self, text: str | None, language: str | None, spans: list[Span]) -> str | None:
         """What stands beside the text, treated like it; null where nothing is left."""
-        return (self._treated(text, language, found) or None) if text else text
+        return (self._treated(text, language, spans) or None) if text else text

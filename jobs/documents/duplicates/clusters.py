@@ -110,12 +110,12 @@ def find_duplicates(night: Night) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=DUPLICATES)
 
 
-def _lookup(values: Positions, wanted: Positions) -> tuple[Flags, Positions]:
-    """Which of `wanted` are among `values`, which ascend, and at which position, shapes (wanted,)."""
+def _lookup(values: Positions, queries: Positions) -> tuple[Flags, Positions]:
+    """Which of `queries` are among `values`, which ascend, and at which position, shapes (queries,)."""
     if not len(values):
-        return np.zeros(len(wanted), dtype=np.bool_), np.zeros(len(wanted), dtype=np.int64)
-    at = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return values[at] == wanted, at
+        return np.zeros(len(queries), dtype=np.bool_), np.zeros(len(queries), dtype=np.int64)
+    at = np.minimum(np.searchsorted(values, queries), len(values) - 1)
+    return values[at] == queries, at
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class _Contents:
         tables = [pq.read_table(state / "signatures.parquet") for state in (night.before, night.state) if state]
         both = pa.concat_tables(tables)
         keys = content_keys(both.column("content"))
-        known = len(keys) - tables[-1].num_rows
+        boundary = len(keys) - tables[-1].num_rows
         group, first = groups(keys)
         before, now = np.zeros((2, len(first)), dtype=np.bool_)
-        before[group[:known]] = True
-        now[group[known:]] = True
+        before[group[:boundary]] = True
+        now[group[boundary:]] = True
         column = both.column("bands")
         banded = pc.greater(pc.list_value_length(column), 0).to_numpy().astype(np.bool_)
         bands = np.zeros((len(keys), night.settings.bands), dtype=np.int64)
@@ -177,9 +177,9 @@ class _Links:
         a, b = (contents.find(content_keys(table.column(end))) for end in ("a", "b"))
         return cls(table.column("key").to_numpy(), a, b, table.column("similarity").to_numpy())
 
-    def filter(self, kept: Flags) -> _Links:
-        """Some of them."""
-        return _Links(self.key[kept], self.a[kept], self.b[kept], self.similarity[kept])
+    def filter(self, mask: Flags) -> _Links:
+        """The links that `mask` selects."""
+        return _Links(self.key[mask], self.a[mask], self.b[mask], self.similarity[mask])
 
 
 def _links(contents: _Contents, night: Night) -> _Links:
@@ -190,12 +190,12 @@ def _links(contents: _Contents, night: Night) -> _Links:
         old = _Links.read(night.before / "links", contents)
     size = len(contents.keys)
     changed = (contents.before != contents.now) & ~contents.short
-    key, code, seen = _candidates(contents, changed, night.settings)
-    known, first = np.unique(old.a * size + old.b, return_index=True)
-    wanted = np.setdiff1d(np.unique(code), np.union1d(seen, known), assume_unique=True)
-    verified, similarity = _verify(wanted, contents, night)
+    key, code, earlier_pairs = _candidates(contents, changed, night.settings)
+    old_pairs, first = np.unique(old.a * size + old.b, return_index=True)
+    new_pairs = np.setdiff1d(np.unique(code), np.union1d(earlier_pairs, old_pairs), assume_unique=True)
+    verified, similarity = _verify(new_pairs, contents, night)
     values = np.concatenate([old.similarity[first], similarity])
-    truth = np.concatenate([known, verified])
+    truth = np.concatenate([old_pairs, verified])
     order = np.argsort(truth)
     true, at = _lookup(truth[order], code)
     # The buckets that have other members than last night.
@@ -226,13 +226,13 @@ def _candidates(
         ordered = np.sort(own[rows])
         rows = rows[_lookup(np.unique(ordered[1:][ordered[1:] == ordered[:-1]]), own[rows])[0]]
         rows = rows[np.lexsort((rows, following[rows], own[rows]))]
-        for present, found in ((contents.now, now), (contents.before, before)):
+        for present, pairs in ((contents.now, now), (contents.before, before)):
             members = rows[present[rows]]
             earlier, later = bucket_pairs(own[members], settings)
             one, other = members[earlier], members[later]
             codes = np.minimum(one, other) * size + np.maximum(one, other)
-            found.append(codes if found is now else np.unique(codes))
-            if found is now:
+            pairs.append(codes if pairs is now else np.unique(codes))
+            if pairs is now:
                 keys.append(own[one])
     return np.concatenate(keys), np.concatenate(now), np.unique(np.concatenate(before))
 
@@ -256,17 +256,17 @@ def _verify(codes: Positions, contents: _Contents, night: Night) -> tuple[Positi
 class _CandidateTexts:
     """Some contents and their shingles, in files of the work directory; one pass over the documents."""
 
-    def __init__(self, night: Night, contents: _Contents, wanted: Positions) -> None:
-        self._wanted = wanted
-        self._start = np.concatenate([[0], np.cumsum(contents.shingles[wanted])])
-        self._spans = np.zeros((len(wanted), 2), np.int64)
-        if not len(wanted):
+    def __init__(self, night: Night, contents: _Contents, positions: Positions) -> None:
+        self._positions = positions
+        self._start = np.concatenate([[0], np.cumsum(contents.shingles[positions])])
+        self._spans = np.zeros((len(positions), 2), np.int64)
+        if not len(positions):
             return
         members = pq.read_table(night.members, columns=["content"])
         distinct, first = np.unique(contents.find(content_keys(members.column("content"))), return_index=True)
-        # The place in `wanted` of each document that is the first of its text, else -1.
+        # The place in `positions` of each document that is the first of its text, else -1.
         place = np.full(members.num_rows, -1, dtype=np.int64)
-        place[first] = np.where(np.isin(distinct, wanted), np.searchsorted(wanted, distinct), -1)
+        place[first] = np.where(np.isin(distinct, positions), np.searchsorted(positions, distinct), -1)
         self._sets = mapped(night.work / "shingles.u64", np.uint64, (int(self._start[-1]),))
         start, path = 0, night.work / "candidates.utf8"
         with path.open("wb") as file:
@@ -283,11 +283,11 @@ class _CandidateTexts:
 
     def shingles(self, content: int) -> npt.NDArray[np.uint64]:
         """The shingles of a content."""
-        place = np.searchsorted(self._wanted, content)
+        place = np.searchsorted(self._positions, content)
         return self._sets[self._start[place] : self._start[place + 1]]
 
     def __getitem__(self, content: int) -> str:
-        start, end = self._spans[np.searchsorted(self._wanted, content)]
+        start, end = self._spans[np.searchsorted(self._positions, content)]
         return self._texts[start:end].tobytes().decode("utf-8")
 
 

@@ -77,11 +77,11 @@ def shingles(text: str, size: int) -> Hashes:
     A run's hash is a polynomial in the hashes of its words, mixed. Of the 10,000 shingles of a pair of long texts two
     different ones collide with odds of 3 in 10^12 (n² / 2^65), so that Jaccard similarities are exact in practice.
     """
-    found = tokens(text)
-    runs = len(found) - size + 1
+    sequence = tokens(text)
+    runs = len(sequence) - size + 1
     if runs < 1:
         return np.empty(0, dtype=np.uint64)
-    words = np.fromiter(map(_word_hash, found), np.uint64, len(found))
+    words = np.fromiter(map(_word_hash, sequence), np.uint64, len(sequence))
     hashes = words[:runs].copy()
     for nth in range(1, size):
         hashes *= np.uint64(_GOLDEN)
@@ -164,9 +164,9 @@ class Signatures(Job):
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """One signature per text."""
-        chosen, none = self.settings, np.empty(0, np.int64)
-        sets = [shingles(text, chosen.shingle) for text in batch.column("text").to_pylist()]
-        bands = [band_hashes(s, chosen.bands, chosen.rows) if len(s) >= chosen.min_shingles else none for s in sets]
+        config, none = self.settings, np.empty(0, np.int64)
+        sets = [shingles(text, config.shingle) for text in batch.column("text").to_pylist()]
+        bands = [band_hashes(s, config.bands, config.rows) if len(s) >= config.min_shingles else none for s in sets]
         offsets = np.concatenate([[0], np.cumsum([len(b) for b in bands])]).astype(np.int32)
         flat = np.concatenate([none, *bands])
         columns = [

@@ -62,8 +62,8 @@ class Night:
 
 def content_keys(column: pa.ChunkedArray) -> Keys:
     """Digests as pairs of numbers that sort as the bytes do, shape (rows, 2)."""
-    joined = b"".join(b"".join(chunk.to_pylist()) for chunk in column.chunks)
-    return np.frombuffer(joined, dtype=">u8").astype(np.uint64).reshape(-1, CONTENT_BYTES // 8)
+    buffer = b"".join(b"".join(chunk.to_pylist()) for chunk in column.chunks)
+    return np.frombuffer(buffer, dtype=">u8").astype(np.uint64).reshape(-1, CONTENT_BYTES // 8)
 
 
 def groups(keys: Keys) -> tuple[Positions, Positions]:
@@ -122,31 +122,31 @@ def write_signatures(
     Texts for which none could be made get an empty one: they are compared for exact duplicates only.
     """
     job = Signatures(settings)
-    known = _NO_KEYS
+    old_keys = _NO_KEYS
     if is_damaged(run.memo / job.name / job.fingerprint()):
         before = None  # Of texts that the state knows nothing is asked of the memo, which would never be mended.
     if before is not None:
-        known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
+        old_keys = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
     # Which of the known texts are there tonight, and which documents are the first of a text that is not known.
-    group, first = groups(np.concatenate([known, keys]))
-    live = np.isin(group[: len(known)], group[len(known) :])
+    group, first = groups(np.concatenate([old_keys, keys]))
+    live = np.isin(group[: len(old_keys)], group[len(old_keys) :])
     fresh = np.zeros(len(group), dtype=np.bool_)
     fresh[first] = True
-    fresh = fresh[len(known) :]
+    fresh = fresh[len(old_keys) :]
     choice = Choice(("text",), lambda batch, start: pa.array(fresh[start : start + batch.num_rows]))
     content = Computed(("text",), _digests)
     texts = View(documents, ("content", "text"), int(fresh.sum()), {"content": content}, choice)
-    done = memoise(job, texts, run)
+    signatures = memoise(job, texts, run)
     rejects, start, at = [], 0, 0
     with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
         if before is not None:
             with pq.ParquetFile(before / "signatures.parquet") as file:
                 for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                    kept = batch.filter(pa.array(live[start : start + batch.num_rows]))
-                    writer.write_batch(kept.cast(SIGNATURES.schema))
+                    live_rows = batch.filter(pa.array(live[start : start + batch.num_rows]))
+                    writer.write_batch(live_rows.cast(SIGNATURES.schema))
                     start += batch.num_rows
         for batch in texts.batches(job.reads, run.batch_rows):
-            results = done.results(at, batch.num_rows)
+            results = signatures.results(at, batch.num_rows)
             rows, parents = unnest(results, "rows")
             writer.write_batch(rows)
             absent = np.setdiff1d(np.arange(batch.num_rows), parents)
@@ -156,5 +156,5 @@ def write_signatures(
             rejects.append(rejects_of(results, at))
             at += batch.num_rows
     rejected = record_rejects(job, texts, pa.concat_tables(rejects), run) if rejects else 0
-    run.report(job, done.counts(texts.rows, rejected), done.started)
+    run.report(job, signatures.counts(texts.rows, rejected), signatures.started)
     return rejected == 0, texts.rows

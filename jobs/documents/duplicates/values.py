@@ -82,10 +82,10 @@ class _Words:
         """Whether a word is in a cell of a table, or in the rest of a line after a colon."""
         start, end = self.spans[n]
         after = self.text[end : end + _FIELD]
-        found = _FIELD_AFTER.match(after)
-        if found is None or (not found["end"] and len(after) == _FIELD):
+        match = _FIELD_AFTER.match(after)
+        if match is None or (not match["end"] and len(after) == _FIELD):
             return False
-        return found["end"] in ("|", "\t") or bool(_FIELD_BEFORE.search(self.text[max(0, start - _FIELD) : start]))
+        return match["end"] in ("|", "\t") or bool(_FIELD_BEFORE.search(self.text[max(0, start - _FIELD) : start]))
 
 
 @lru_cache(maxsize=8)  # Pairs come in the order of their first text.
@@ -98,8 +98,8 @@ def _differ(a: _Words, of_a: range, b: _Words, of_b: range) -> bool:
     if not of_a or not of_b:
         # A field that one text leaves empty; what it lacks elsewhere was edited, as the first name of somebody known.
         words, run = (a, of_a) if of_a else (b, of_b)
-        named = any((words.is_number(n) or words.is_capital(n)) and words.in_field(n) for n in run)
-        return named and "\n" not in words.gap(run.start)
+        is_value = any((words.is_number(n) or words.is_capital(n)) and words.in_field(n) for n in run)
+        return is_value and "\n" not in words.gap(run.start)
     known_a, known_b = ({w.keys[n] for n in run} for w, run in ((a, of_a), (b, of_b)))
     differing = [[(a, n) for n in of_a if a.keys[n] not in known_b], [(b, n) for n in of_b if b.keys[n] not in known_a]]
     # Words of a run without digits and capitals that is a value.

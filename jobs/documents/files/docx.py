@@ -64,8 +64,8 @@ def _name(element: _Element) -> str:
 
 def _of(element: _Element | None, name: str) -> str | None:
     """The attribute with a local name."""
-    found = (v for n, v in element.attrib.items() if str(n).rpartition("}")[2] == name) if element is not None else ()
-    return next((str(value) for value in found), None)
+    values = (v for n, v in element.attrib.items() if str(n).rpartition("}")[2] == name) if element is not None else ()
+    return next((str(value) for value in values), None)
 
 
 def _child(element: _Element | None, *names: str) -> _Element | None:
@@ -122,22 +122,22 @@ class _Reader:
             starts.append(len(text) + len(between))
             text += between + part
             goes_on = not page.endswith("\n") if part else goes_on and not page
-        said = {_name(e): one_line(e.text) for e in self._children(self._core)}
-        stated = {name: text for name, text in said.items() if text not in _OF_TEMPLATE}
-        title = stated.get("title")
+        properties = {_name(e): one_line(e.text) for e in self._children(self._core)}
+        metadata = {name: text for name, text in properties.items() if text not in _OF_TEMPLATE}
+        title = metadata.get("title")
         if not title:  # The first paragraph in the style of titles, or else of headings.
             styles = self._children(f"{self._folder}/styles.xml")
             names = {_of(s, "styleId"): (_of(_child(s, "name"), "val") or "").lower() for s in styles}
             kinds = [(names.get(_of(_child(p, "pPr", "pStyle"), "val")), p) for p in body]
-            headings = (p for wanted in ("title", "heading 1") for kind, p in kinds if kind == wanted)
+            headings = (p for style in ("title", "heading 1") for kind, p in kinds if kind == style)
             title = next(filter(None, (one_line(self._text(p)) for p in headings)), None)
         return {
             "text": text,
             "page_starts": starts if len(starts) > 1 else None,
             "title": title,
-            "author": stated.get("creator"),
-            "published_at": stated.get("created"),
-            "modified_at": stated.get("modified"),
+            "author": metadata.get("creator"),
+            "published_at": metadata.get("created"),
+            "modified_at": metadata.get("modified"),
             "without_text": [],
         }
 
@@ -162,9 +162,9 @@ class _Reader:
 
     def _text(self, element: _Element) -> str:
         pieces = groupby(self._pieces(element), lambda piece: piece[0])
-        joined = [(kind, "".join(text for _, text in some)) for kind, some in pieces]
+        runs = [(kind, "".join(text for _, text in some)) for kind, some in pieces]
         text = ""
-        for (kind, piece), (_, after) in pairwise([*joined, ("", "")]):
+        for (kind, piece), (_, after) in pairwise([*runs, ("", "")]):
             if kind == "superscript":
                 piece = superscript(piece.strip(), text, after)
             elif kind == "subscript":
@@ -211,15 +211,15 @@ class _Reader:
         for row in _inner(table, "tr"):
             cells: list[str] = []
             pages = 0
-            skipped = int(_of(_child(row, "trPr", "gridBefore"), "val") or 0)
-            cells += [""] * min(skipped, _MOST_COLUMNS)
+            offset = int(_of(_child(row, "trPr", "gridBefore"), "val") or 0)
+            cells += [""] * min(offset, _MOST_COLUMNS)
             for cell in _inner(row, "tc"):
                 properties = _child(cell, "tcPr")
-                merged = _child(properties, "vMerge")
+                merge = _child(properties, "vMerge")
                 text = " ".join(self._blocks(cell))
                 pages = max(pages, text.count(_PAGE_END))
                 text = " ".join(text.replace("|", "/").split())
-                if merged is not None and _of(merged, "val") != "restart":
+                if merge is not None and _of(merge, "val") != "restart":
                     text = above.get(len(cells), text)
                 above[len(cells)] = text
                 wide = int(_of(_child(properties, "gridSpan"), "val") or 1)

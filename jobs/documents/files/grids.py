@@ -82,8 +82,8 @@ class Grid:
             row = [cells.get(own, []) if own[1] == x else [] for x, own in enumerate(owners)]
             lines = min((len({round(w.base) for w in cell}) for cell in row), default=0)
             rows += split(row) if height <= _FEW_ROWS and lines >= _SEVERAL_LINES else [row]
-        filled = [x for x in range(width) if any(row[x] for row in rows)]
-        return [[row[x] for x in filled] for row in rows if any(row)]
+        columns = [x for x in range(width) if any(row[x] for row in rows)]
+        return [[row[x] for x in columns] for row in rows if any(row)]
 
     def _slot(self, word: Word) -> tuple[int, int]:
         y = int(np.searchsorted(self._ys, (word.top + word.bottom) / 2)) - 1
@@ -107,14 +107,14 @@ def _places(rules: Sequence[float], ends: Sequence[float]) -> list[float]:
 
 def joined(rules: Sequence[Rule]) -> list[Rule]:
     """Rules of which those that go on with each other are one."""
-    found: list[Rule] = []
+    lines: list[Rule] = []
     for rule in sorted(rules, key=lambda r: (r.level, round(r.at), r.start)):
-        last = found[-1] if found else None
+        last = lines[-1] if lines else None
         if last and last.level == rule.level and round(last.at) == round(rule.at) and rule.start <= last.end + _NEAR:
-            found[-1] = Rule(rule.level, last.at, last.start, max(last.end, rule.end))
+            lines[-1] = Rule(rule.level, last.at, last.start, max(last.end, rule.end))
         else:
-            found.append(rule)
-    return found
+            lines.append(rule)
+    return lines
 
 
 def grids_of(rules: Sequence[Rule]) -> list[Grid]:

@@ -153,12 +153,12 @@ def page_blocks(page: Page) -> list[Block]:
     """What stands on a page, in reading order."""
     rules = joined(page.rules)
     segments, grids = [], grids_of(rules)
-    held: dict[int, list[Word]] = {}
+    words_by_grid: dict[int, list[Word]] = {}
     free: list[Word] = []
     for word in page.words:
         at = next((n for n, grid in enumerate(grids) if grid.holds(word)), None)
-        (free if at is None else held.setdefault(at, [])).append(word)
-    for n, words in held.items():
+        (free if at is None else words_by_grid.setdefault(at, [])).append(word)
+    for n, words in words_by_grid.items():
         if grids[n].is_table(words):
             segments.append(Segment(words, grids[n]))
         else:
@@ -200,12 +200,12 @@ def lines_of(words: Sequence[Word]) -> list[list[Word]]:
 
 def _gaps(segments: Sequence[Segment]) -> _Gaps:
     """Upright strips that no segment crosses; the first and the last are without end."""
-    gaps, reached = [], float("-inf")
+    gaps, edge = [], float("-inf")
     for segment in sorted(segments, key=lambda s: s.x0):
-        if segment.x0 > reached:
-            gaps.append((reached, segment.x0))
-        reached = max(reached, segment.x1)
-    return [*gaps, (reached, float("inf"))]
+        if segment.x0 > edge:
+            gaps.append((edge, segment.x0))
+        edge = max(edge, segment.x1)
+    return [*gaps, (edge, float("inf"))]
 
 
 def _common(some: _Gaps, others: _Gaps, width: float) -> _Gaps:
@@ -308,12 +308,12 @@ def _lines(words: Sequence[Word]) -> list[Line]:
 def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iterator[Block]:
     """What stands between upright gaps: columns of text, the items of a list, or a table."""
     top, bottom = min(map(_top, slabs)), max(segment.bottom for slab in slabs for segment in slab)
-    ruled: _Gaps = []  # Gaps in which upright rules stand, over most of their height.
+    ruled_gaps: _Gaps = []  # Gaps in which upright rules stand, over most of their height.
     for gap in gaps[1:-1]:
         parts = {(r.start, r.end) for r in rules if not r.level and gap[0] <= r.at <= gap[1]}
         if sum(max(0.0, min(end, bottom) - max(start, top)) for start, end in parts) > (bottom - top) / 2:
-            ruled.append(gap)
-    inner = ruled or gaps[1:-1]
+            ruled_gaps.append(gap)
+    inner = ruled_gaps or gaps[1:-1]
     columns: list[list[Segment]] = [[] for _ in range(len(inner) + 1)]
     for segment in (segment for slab in slabs for segment in slab):
         columns[_column(segment, inner)].append(segment)
@@ -384,15 +384,15 @@ def _merged_rows(lines: Sequence[_Cells], rules: Sequence[Rule]) -> list[_Cells]
     by_rules = sum(ruled) > 1 and 3 * sum(ruled) >= len(lines) - 1
     rows = [[list(cell) for cell in line] for line in lines[:1]]
     for line, step, rule in zip(lines[1:], steps, ruled, strict=True):
-        filled = [n for n, cell in enumerate(line) if cell]
+        columns = [n for n, cell in enumerate(line) if cell]
         if by_rules:
             goes_on = not rule
         elif apart:
-            goes_on = not rule and step <= _NEW_ROW * least and len(filled) < len(line)
+            goes_on = not rule and step <= _NEW_ROW * least and len(columns) < len(line)
         else:
-            goes_on = not rule and len(filled) == 1 and filled != [0] and len(line) > 2
+            goes_on = not rule and len(columns) == 1 and columns != [0] and len(line) > 2
         if goes_on:
-            for n in filled:
+            for n in columns:
                 rows[-1][n] += line[n]
         else:
             rows.append([list(cell) for cell in line])

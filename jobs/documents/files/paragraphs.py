@@ -52,9 +52,9 @@ def joined_pages(pages: Sequence[Sequence[Block]]) -> tuple[str, list[int]]:
                 # A word that the page's end parts is of the page before.
                 if goes_on and _PARTED.search(last.text) and " " in piece.text:
                     head, _, rest = piece.text.partition(" ")
-                    cut = parts[-1][:-1] + head
-                    length += len(cut) - len(parts[-1])
-                    parts[-1], piece.text = cut, rest
+                    whole = parts[-1][:-1] + head
+                    length += len(whole) - len(parts[-1])
+                    parts[-1], piece.text = whole, rest
                 if n == 0:
                     starts[-1] = length + len(between)
                 parts.append(between)

@@ -89,14 +89,14 @@ def read_pdf(
         raise UnfitError("parse_error", "no page can be read")
     blocks = [page_blocks(page) for page in without_running_lines(pages)]
     text, starts = joined_pages(blocks)
-    stated = {name: document.get_metadata_value(name) for name in ("Title", "Author", "CreationDate", "ModDate")}
+    metadata = {name: document.get_metadata_value(name) for name in ("Title", "Author", "CreationDate", "ModDate")}
     return {
         "text": text,
         "page_starts": starts,
-        "title": _stated(stated["Title"]) or _largest(blocks),
-        "author": _stated(stated["Author"]),
-        "published_at": _time(stated["CreationDate"]),
-        "modified_at": _time(stated["ModDate"]),
+        "title": _stated(metadata["Title"]) or _largest(blocks),
+        "author": _stated(metadata["Author"]),
+        "published_at": _time(metadata["CreationDate"]),
+        "modified_at": _time(metadata["ModDate"]),
         "without_text": [n for n, page in enumerate(pages, 1) if not page.words and page.has_images],
     }
 
@@ -228,7 +228,7 @@ def _rules(path: pypdfium2.PdfObject, direction: int) -> Iterator[Rule]:
     while form is not None:
         matrix, form = matrix.multiply(form.get_matrix()), form.container
     last: tuple[float, float] | None = None
-    begun: tuple[float, float] | None = None
+    origin: tuple[float, float] | None = None
     edges: list[tuple[tuple[float, float], tuple[float, float]]] = []
     x, y = ctypes.c_float(), ctypes.c_float()
     for n in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
@@ -238,13 +238,13 @@ def _rules(path: pypdfium2.PdfObject, direction: int) -> Iterator[Rule]:
         at = _turned(across, up, direction)
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
-            begun = at
+            origin = at
         elif kind == pdfium.FPDF_SEGMENT_LINETO and last is not None:
             edges.append((last, at))
         last = at
-        if pdfium.FPDFPathSegment_GetClose(segment) and begun is not None:
-            edges.append((at, begun))
-            last = begun
+        if pdfium.FPDFPathSegment_GetClose(segment) and origin is not None:
+            edges.append((at, origin))
+            last = origin
     for (x0, y0), (x1, y1) in edges:
         if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) > _THIN:
             yield Rule(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
@@ -261,25 +261,25 @@ def without_running_lines(pages: Sequence[Page]) -> list[Page]:
     counts = Counter(mark for page in edges for mark in {_mark(line) for side in page for line in side})
     marks = Counter(text for page in pages for text in set(page.beside))
     least = max(_FEWEST, _SHARE * len(pages))
-    kept: list[Page] = []
+    bodies: list[Page] = []
     for number, (page, sides) in enumerate(zip(pages, edges, strict=True), 1):
         # Nothing but the number of the page: `7`, `- 7 -`, `Page 7 of 12`, `7 / 12`.
         page_number = re.compile(rf"\W*(?:[^\W\d]+\W+)?{number}(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*")
-        gone: set[int] = set()
+        running: set[int] = set()
         for lines in sides:
             for n, line in enumerate(lines, 1):
                 if counts[_mark(line)] >= least or page_number.fullmatch(_text(line)):
-                    gone |= {id(word) for upto in lines[:n] for word in upto}
+                    running |= {id(word) for upto in lines[:n] for word in upto}
         beside = [text for text in page.beside if marks[text] < least]
-        kept.append(replace(page, words=[word for word in page.words if id(word) not in gone], beside=beside))
-    return kept
+        bodies.append(replace(page, words=[word for word in page.words if id(word) not in running], beside=beside))
+    return bodies
 
 
 def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
     """The lines from an edge of the page inwards (`side` 1: the upper), as long as white space is before the next."""
     lines = lines_of(page.words)[::side]
     height = page.bottom - page.top
-    found: list[list[Word]] = []
+    block: list[list[Word]] = []
     pairs = pairwise(lines) if side > 0 else ((upper, lower) for lower, upper in pairwise(lines))
     gaps = [min(word.top for word in lower) - max(word.bottom for word in upper) for upper, lower in pairs]
     # How much larger than the usual distance within the text it is.
@@ -288,11 +288,11 @@ def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
         depth = (line[0].base - page.top) if side > 0 else (page.bottom - line[0].base)
         if depth > _MARGIN * height:
             return
-        found.append(line)
+        block.append(line)
         # Rows of a table are set apart, but each as much as the next.
         if n < len(gaps) and gaps[n] > max(_APART * line[0].size, least):
-            yield from found
-            found = []
+            yield from block
+            block = []
 
 
 def _text(line: Sequence[Word]) -> str:
@@ -327,12 +327,12 @@ def _largest(pages: Sequence[Sequence[Block]]) -> str | None:
     return None
 
 
-def _time(stated: str) -> str | None:
+def _time(text: str) -> str | None:
     """A date of PDF (ISO 32000-1, section 7.9.4) as ISO 8601; without a zone it is UTC."""
-    found = _DATE.match(stated)
-    if found is None:
+    match = _DATE.match(text)
+    if match is None:
         return None
-    year, month, day, hour, minute, second, sign, hours, minutes = found.groups()
+    year, month, day, hour, minute, second, sign, hours, minutes = match.groups()
     offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
     try:
         day_and_time = int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0)

@@ -47,13 +47,13 @@ class Recogniser:
         width, height = page.get_size()
         scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, _MOST_DOTS / max(width, height, 1))
         try:
-            found: Any = self._engine(page.render(scale=scale).to_numpy())
+            result: Any = self._engine(page.render(scale=scale).to_numpy())
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - RapidOCR raises many kinds, of a strip for instance: that page stays unread
             return Page([], [], [], 0, height, has_images=True)
         words: list[Word] = []
-        for text, corners in zip(found.txts, found.boxes, strict=True) if found.txts else ():
+        for text, corners in zip(result.txts, result.boxes, strict=True) if result.txts else ():
             # The words of a line within its corners (points, 4 × 2), as if all of its characters were equally wide.
             box = corners / scale
             (left, top), (right, bottom) = box.min(0), box.max(0)

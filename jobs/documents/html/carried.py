@@ -40,13 +40,13 @@ Read = Callable[[str], str]
 
 def carriers(tree: HtmlElement) -> list[HtmlElement]:
     """The scripts, templates and `noscript` elements of a page that may hold its text."""
-    found = tree.iter("script", "template", "noscript")
-    return [e for e in found if e.tag != "script" or len(e.text or "") >= _LEAST]
+    elements = tree.iter("script", "template", "noscript")
+    return [e for e in elements if e.tag != "script" or len(e.text or "") >= _LEAST]
 
 
 def carried_bodies(elements: Sequence[HtmlElement], read: Read) -> list[StatedBody]:
     """The texts of the longest of what elements hold, the longest first; `read` gives the text of markup."""
-    found: list[StatedBody] = []
+    bodies: list[StatedBody] = []
     for element in elements:
         kind = (element.get("type") or "").strip().lower()
         if element.tag != "script" or kind in _TEMPLATES:
@@ -55,14 +55,14 @@ def carried_bodies(elements: Sequence[HtmlElement], read: Read) -> list[StatedBo
             if len(markup) <= _LONGEST and not _PLACEHOLDER.search(markup):
                 is_shown = element.tag != "noscript"
                 lines = (line for line in markup.split("\n") if is_shown or not _NAMES_SCRIPTS.search(line))
-                found.append(StatedBody("", "\n".join(lines)))
+                bodies.append(StatedBody("", "\n".join(lines)))
         elif kind in _JSON_TYPES and len(script := element.text or "") <= _LONGEST and (start := _SETS.match(script)):
             with suppress(ValueError, RecursionError):
-                found += _named(_DECODER.raw_decode(script, start.end())[0])
-    found.sort(key=lambda body: -len(body.text))
+                bodies += _named(_DECODER.raw_decode(script, start.end())[0])
+    bodies.sort(key=lambda body: -len(body.text))
     longest = [
         StatedBody(b.headline, read(b.text) if _MARKUP.search(b.text) else paragraphs(b.text))
-        for b in found[:_MOST_TEXTS]
+        for b in bodies[:_MOST_TEXTS]
     ]
     return sorted(longest, key=lambda body: -len(body.text))
 

@@ -173,14 +173,14 @@ def _send(running: subprocess.Popen[bytes], frame: bytes, deadline: float) -> No
 
 
 def _take(descriptor: int, size: int, deadline: float) -> bytes:
-    taken = bytearray()
-    while len(taken) < size:
+    data = bytearray()
+    while len(data) < size:
         _wait(descriptor, select.POLLIN, deadline)
-        part = os.read(descriptor, min(_CHUNK, size - len(taken)))
+        part = os.read(descriptor, min(_CHUNK, size - len(data)))
         if not part:
             raise EOFError
-        taken += part
-    return bytes(taken)
+        data += part
+    return bytes(data)
 
 
 def _receive(running: subprocess.Popen[bytes], deadline: float) -> Header:
@@ -225,7 +225,7 @@ def serve(answer: Answer) -> None:
 
 def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: int, memory: _Memory) -> Header:
     try:
-        found = answer(header, questions.read(body_size))
+        reply = answer(header, questions.read(body_size))
     except MemoryError:
         return dict(_OUT_OF_MEMORY)
     except UnfitError as fault:
@@ -238,7 +238,7 @@ def _answered(answer: Answer, header: Header, questions: BinaryIO, body_size: in
     share = memory.share()
     if share > _FULL:  # a library may have met a failed allocation and gone on with half of the page
         return dict(_OUT_OF_MEMORY)
-    return found | {"worn": share > _WORN}
+    return reply | {"worn": share > _WORN}
 
 
 def _write(stream: BinaryIO, header: Header) -> None:
@@ -266,5 +266,5 @@ class _Memory:
             status = self._status.read_bytes()
         except FileNotFoundError:
             return 0
-        found = re.search(rb"^%s:\s*(\d+) kB" % field.encode(), status, re.M)
-        return int(found[1]) << 10 if found else 0
+        match = re.search(rb"^%s:\s*(\d+) kB" % field.encode(), status, re.M)
+        return int(match[1]) << 10 if match else 0

@@ -86,12 +86,12 @@ def _fill_spans(table: HtmlElement, copies: int) -> int:
             own = _cells(row)
             if len(own) == 1 and _span(own[0], "colspan") > 1 and not above:
                 continue
-            filled: list[HtmlElement] = []
+            cells: list[HtmlElement] = []
             waiting = deque(own)
-            while waiting or len(filled) in above:
-                if (column := len(filled)) in above:
+            while waiting or len(cells) in above:
+                if (column := len(cells)) in above:
                     cell, left = above.pop(column)
-                    filled.append(_copy(cell))
+                    cells.append(_copy(cell))
                     if left > 1:
                         above[column] = (cell, left - 1)
                     copies -= 1
@@ -100,12 +100,12 @@ def _fill_spans(table: HtmlElement, copies: int) -> int:
                     wide, high = max(1, _span(cell, "colspan")), _span(cell, "rowspan")
                     for name in ("rowspan", "colspan"):
                         cell.attrib.pop(name, None)
-                    filled += [cell, *(_copy(cell) for _ in range(wide - 1))]
+                    cells += [cell, *(_copy(cell) for _ in range(wide - 1))]
                     above |= {n: (cell, high - 1) for n in range(column, column + wide) if high > 1}
                     copies -= wide - 1
                 if copies <= 0:
                     return 0
-            row[:] = filled
+            row[:] = cells
     return copies
 
 

@@ -78,5 +78,5 @@ def url_date(url: str) -> datetime | None:
         year, _, month, day = match.groups()
         number = _MONTHS.index(month.lower()) + 1 if month.isalpha() else month
         return parse_time(f"{year}-{number}-{day}")
-    joined = _JOINED.search(path)
-    return parse_time("-".join(joined.groups())) if joined else None
+    digits = _JOINED.search(path)
+    return parse_time("-".join(digits.groups())) if digits else None

@@ -63,9 +63,9 @@ def keep_spaces(tree: HtmlElement) -> bool:
     return bool(elements)
 
 
-def _text(tree: HtmlElement, title: str | None, base: str, carried: Sequence[HtmlElement]) -> str:
+def _text(tree: HtmlElement, title: str | None, base: str, elements: Sequence[HtmlElement]) -> str:
     """The main text without a line that repeats the title; empty for a page that is only a menu."""
-    stated = body_scripts(tree)
+    scripts = body_scripts(tree)
     drop_unread(tree)
     is_spaced = keep_spaces(tree)
     repair(tree)
@@ -73,9 +73,9 @@ def _text(tree: HtmlElement, title: str | None, base: str, carried: Sequence[Htm
     headings = {letters(text_of(h)) for h in tree.iter("h1")}
     known = letters(title)
     names = headings | {known}
-    text = fuller(main_text(tree, base), stated_bodies(stated), names)
-    if carried and is_short(text):
-        text = fuller(text, carried_bodies(carried, partial(_read, base=base)), names, failed=1)
+    text = fuller(main_text(tree, base), stated_bodies(scripts), names)
+    if elements and is_short(text):
+        text = fuller(text, carried_bodies(elements, partial(_read, base=base)), names, failed=1)
     if is_menu(text, links):
         return ""
     lines = text.split("\n")
@@ -103,26 +103,26 @@ def extract_page(body: bytes, url: str, charset: str | None) -> Header:
     """Main text and metadata of a page, times as ISO 8601 in the stated offsets; PageError if it is no HTML."""
     tree = parse_page(body, charset)
     write_notation(tree)
-    found = read_metadata(tree, url)
+    metadata = read_metadata(tree, url)
     declared = tree.get("lang") or tree.get(_XML_LANG) or tree.get("xml:lang")
-    base, stated = url, tree.find(".//base[@href]")
-    if stated is not None:
+    base, element = url, tree.find(".//base[@href]")
+    if element is not None:
         with suppress(ValueError):
-            base = urljoin(url, stated.get("href"))
+            base = urljoin(url, element.get("href"))
     images = article_images(tree, base)
-    text = _text(tree, found["title"], base, carriers(tree))
+    text = _text(tree, metadata["title"], base, carriers(tree))
     if not text:
         # The text that trafilatura finds on a page of which the rules left nothing, unless that is little.
         tree = parse_page(body, charset)
         write_notation(tree)
         text = without_joiners(read(tree))
         text = "" if is_short(text) or is_menu(text, link_texts(tree)) else text
-    add_from_text(found, text)
+    add_from_text(metadata, text)
     language, by = language_of(text, declared) if text else (None, None)
     if language:
-        found["metadata_from"].append({"field": "language", "by": by})
-    times = {name: found[name] and found[name].isoformat() for name in ("published_at", "modified_at")}
-    return found | times | {"text": text, "images": images, "language": language}
+        metadata["metadata_from"].append({"field": "language", "by": by})
+    times = {name: metadata[name] and metadata[name].isoformat() for name in ("published_at", "modified_at")}
+    return metadata | times | {"text": text, "images": images, "language": language}
 
 
 if __name__ == "__main__":

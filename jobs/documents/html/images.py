@@ -67,7 +67,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
         return []
     elements = list(main.iter("img", *_HEADINGS, *_PARAGRAPHS))
     left = _MOST_READ
-    found: dict[str, Image] = {}
+    images: dict[str, Image] = {}
     pictures: dict[tuple[str, str | None], str] = {}
     captions: dict[HtmlElement, str | None] = {}
     paragraphs = _Paragraphs()
@@ -78,7 +78,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             continue
         if element.tag != "img":
             continue
-        if len(found) == _MOST or left == 0:
+        if len(images) == _MOST or left == 0:
             break
         left -= 1
         if (image := _image(element, main, base, captions)) is not None:
@@ -86,16 +86,16 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             # text.
             path = urlsplit(image["url"]).path
             picture = path.rpartition("/")[2] or path, image["alt"]
-            known = found.get(image["url"]) or found.get(pictures.get(picture, ""))
-            if known is not None:
-                known.update({name: value for name, value in image.items() if known.get(name) is None})
+            original = images.get(image["url"]) or images.get(pictures.get(picture, ""))
+            if original is not None:
+                original.update({name: value for name, value in image.items() if original.get(name) is None})
                 continue
             image["heading"] = one_line(_opening(heading)) if heading is not None else None
             image["before"] = paragraphs.first(reversed(elements[max(0, at - _TRIED) : at]))
             image["after"] = paragraphs.first(elements[at + 1 : at + 1 + _TRIED])
-            found[image["url"]] = image
+            images[image["url"]] = image
             pictures[picture] = image["url"]
-    return list(found.values())
+    return list(images.values())
 
 
 def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:
@@ -147,8 +147,8 @@ class _Paragraphs(dict[HtmlElement, str]):
 
     def __missing__(self, element: HtmlElement) -> str:
         opening = _opening(element) if element.tag in _PARAGRAPHS else ""
-        read = len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors())
-        self[element] = opening if read else ""
+        is_paragraph = len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors())
+        self[element] = opening if is_paragraph else ""
         return self[element]
 
     def first(self, elements: Iterable[HtmlElement]) -> str | None:

@@ -65,14 +65,14 @@ def main_text(tree: HtmlElement, base: str) -> str:
 def _drop_lists_of_links(tree: HtmlElement, base: str) -> None:
     """Take out paragraphs and lists of nothing but links to pages of the same site: what else to read."""
     site = _site(base)
-    linked: dict[HtmlElement, list[int]] = {}
+    link_lengths: dict[HtmlElement, list[int]] = {}
     for link in tree.iter("a"):
         href = (link.get("href") or "").strip()
         if href.startswith(_ELSEWHERE) or (href.startswith(_ABSOLUTE) and _site(href) != site):
             continue
         for around in link.iterancestors("p", "ul", "ol"):
-            linked.setdefault(around, []).append(len(text_of(link)))
-    for line, lengths in linked.items():
+            link_lengths.setdefault(around, []).append(len(text_of(link)))
+    for line, lengths in link_lengths.items():
         if line.getparent() is None or sum(lengths) <= 0.8 * len(text_of(line)):
             continue
         if not is_sentence(line_of(line)) if line.tag == "p" else len(lengths) > 2:
@@ -111,8 +111,8 @@ def fuller(text: str, bodies: Sequence[StatedBody], names: Set[str], failed: int
     lines = list(islice((letters(line) for line in text.split("\n") if is_prose(line)), 50))
     # The title may be that of the linked data, so that what the page shows says more.
     for body in much:
-        stated = letters(body.text)
-        if any(line[:40] in stated for line in lines if len(line) >= 20):
+        body_text = letters(body.text)
+        if any(line[:40] in body_text for line in lines if len(line) >= 20):
             return body.text
     for body in much:
         headline = letters(body.headline)

@@ -70,25 +70,25 @@ def _free_layout_tables(tree: HtmlElement) -> None:
 
     trafilatura would read a layout table as data: the whole page as one row.
     """
-    freed: list[HtmlElement] = []
+    containers: list[HtmlElement] = []
     for table in list(tree.iter("table")):
         rows = table.xpath("tr | tbody/tr | thead/tr | tfoot/tr")
         cells = [cell for row in rows for cell in row.iterchildren("td", "th")]
         is_layout = table.get("role") in ("presentation", "none") or not cells
         if not is_layout and all(cell.find(".//h1") is None for cell in cells):
-            named = table.find("caption") is not None or table.find("thead") is not None
-            if named or any(cell.tag == "th" for cell in cells):
+            has_head = table.find("caption") is not None or table.find("thead") is not None
+            if has_head or any(cell.tag == "th" for cell in cells):
                 continue
             one_line = len(rows) == 1 and len(line_of(table)) >= 200
             if not one_line and not any(map(_holds_blocks, cells)):
                 continue
         for element in (table, *table.xpath("tbody | thead | tfoot"), *rows, *cells):
             element.tag = "div"
-        freed += cells
-    if freed and not _HAS_MAIN(tree):
+        containers += cells
+    if containers and not _HAS_MAIN(tree):
         # The innermost cell that has most of the page's text is its main element.
         most = 0.6 * unlinked(tree)
-        if holders := [cell for cell in freed if unlinked(cell) > most]:
+        if holders := [cell for cell in containers if unlinked(cell) > most]:
             holders[-1].tag = "main"
 
 
@@ -131,17 +131,17 @@ def _join_bodies(tree: HtmlElement) -> None:
     for element in tree.iter("div", "section"):
         classes = element.get("class", "")
         # Most classes are spared the search: without these letters no name is there.
-        named = "ody" in classes and _BODY_CLASS.search(classes)
-        if not named and element.get("itemprop") != "articleBody":
+        is_body = "ody" in classes and _BODY_CLASS.search(classes)
+        if not is_body and element.get("itemprop") != "articleBody":
             continue
         article = next(element.iterancestors("article"), None)
         groups.setdefault((element.tag, element.get("class"), article), []).append(element)
     for first, *others in groups.values():
-        joined = {first}
+        members = {first}
         for element in others:
-            if joined.isdisjoint(element.iterancestors()):
+            if members.isdisjoint(element.iterancestors()):
                 first.extend(list(element))
-                joined.add(element)
+                members.add(element)
 
 
 def _gather_posts(tree: HtmlElement) -> None:

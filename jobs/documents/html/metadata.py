@@ -85,7 +85,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
     """
     mark_times(tree)
     stated = read_stated(tree)
-    found: Found = {"metadata_from": []}
+    fields: Found = {"metadata_from": []}
     websites = [t["name"] for t in stated.things if is_of_kind(t, "website") and isinstance(t.get("name"), str)]
     sites = chain(
         _by("open-graph", stated.meta("og:site_name")),
@@ -94,29 +94,29 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
         _by("microdata", stated.microdata.get("publisher", ())),
         _by("meta", stated.meta(*_META_SITES)),
     )
-    site = _settle(found, "site_name", sites, lambda name: _within(one_line(name), _LONGEST_NAME))
+    site = _settle(fields, "site_name", sites, lambda name: _within(one_line(name), _LONGEST_NAME))
     # The part of the host's name that names the site: `news` of www.news.example.
     label = max(_host(url).split(".")[:-1], key=len, default="")
-    known = {letters(name) for name in (site, label)} - {""}
-    _settle(found, "title", _titles(tree, stated, known), lambda title: _without_site(title, known))
+    site_names = {letters(name) for name in (site, label)} - {""}
+    _settle(fields, "title", _titles(tree, stated, site_names), lambda title: _without_site(title, site_names))
     authors = chain(_stated_authors(stated), _by("html", ([name] for name in _bylines(tree))))
-    if not _settle(found, "author", authors, lambda names: _names(names, known)):
-        _settle(found, "author", _stated_authors(stated), lambda names: _names(names, set()))
+    if not _settle(fields, "author", authors, lambda names: _names(names, site_names)):
+        _settle(fields, "author", _stated_authors(stated), lambda names: _names(names, set()))
     lines = _YearLines(tree)
-    _settle(found, "modified_at", _modified(tree, stated, lines), _as_time)
-    _settle(found, "published_at", _published(tree, stated, url, lines), _as_time)
-    if found["published_at"] is None and found["modified_at"] is not None:
-        by = found["metadata_from"][-1]["by"]
-        _settle(found, "published_at", iter([(by, found["modified_at"])]), _as_time)
+    _settle(fields, "modified_at", _modified(tree, stated, lines), _as_time)
+    _settle(fields, "published_at", _published(tree, stated, url, lines), _as_time)
+    if fields["published_at"] is None and fields["modified_at"] is not None:
+        by = fields["metadata_from"][-1]["by"]
+        _settle(fields, "published_at", iter([(by, fields["modified_at"])]), _as_time)
     links = (link for link in tree.iter("link") if "canonical" in (link.get("rel") or "").lower().split())
     addresses = chain(
         _by("link", (link.get("href") for link in links if link.get("href"))), _by("open-graph", stated.meta("og:url"))
     )
-    _settle(found, "url", addresses, lambda link: _canonical(url, link))
-    found["canonical"] = found.pop("url")
-    if found["canonical"] is None:
-        found["metadata_from"].append({"field": "url", "by": "url"})
-    return found
+    _settle(fields, "url", addresses, lambda link: _canonical(url, link))
+    fields["canonical"] = fields.pop("url")
+    if fields["canonical"] is None:
+        fields["metadata_from"].append({"field": "url", "by": "url"})
+    return fields
 
 
 def _host(url: str) -> str:
@@ -149,14 +149,14 @@ def add_from_text(found: Found, text: str) -> None:
         _settle(found, "author", (("text", name) for name in bylines), one_line)
 
 
-def _settle(found: Found, field: str, candidates: Candidates, read: Callable[[Any], T | None]) -> T | None:
+def _settle(fields: Found, field: str, candidates: Candidates, parse: Callable[[Any], T | None]) -> T | None:
     """The first candidate that can be read becomes the field's value."""
-    found[field] = None
+    fields[field] = None
     for by, candidate in candidates:
-        value = read(candidate)
+        value = parse(candidate)
         if value is not None:
-            found[field] = value
-            found["metadata_from"].append({"field": field, "by": by})
+            fields[field] = value
+            fields["metadata_from"].append({"field": field, "by": by})
             return value
     return None
 
@@ -172,7 +172,7 @@ def _by(source: str, values: Iterable[T]) -> Iterator[tuple[str, T]]:
 # ---- site and title --------------------------------------------------------------------------------------
 
 
-def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
+def _titles(tree: HtmlElement, stated: Stated, site_names: set[str]) -> Candidates:
     articles = (t for t in stated.things if is_of_kind(t, "article", "posting", "report"))
     headlines = (t["headline"] for t in articles if isinstance(t.get("headline"), str))
     yield from _by("json-ld", map(unescape, headlines))
@@ -181,23 +181,23 @@ def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
     yield from _by("meta", stated.meta(*_META_TITLES))
     # The heading of the page is the one that its title begins or ends with; the first if it has no title.
     title = next((one_line(text_of(title)) or "" for title in tree.iter("title")), None)
-    found = (one_line(text_of(heading)) or "" for heading in islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT))
-    headings = [h for h in found if letters(h) not in known and letters(h)]
+    texts = (one_line(text_of(heading)) or "" for heading in islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT))
+    headings = [h for h in texts if letters(h) not in site_names and letters(h)]
     whole = letters(title)
     least = _TITLE_SHARE * len(whole)
-    named = [h for h in headings if whole.startswith(h_ := letters(h)) or (whole.endswith(h_) and len(h_) > least)]
-    yield from _by("html", [max(named, key=len)] if named else headings[: int(not title)])
+    matches = [h for h in headings if whole.startswith(h_ := letters(h)) or (whole.endswith(h_) and len(h_) > least)]
+    yield from _by("html", [max(matches, key=len)] if matches else headings[: int(not title)])
     if title is not None:
         yield "html", title
 
 
-def _without_site(title: str, known: set[str]) -> str | None:
+def _without_site(title: str, site_names: set[str]) -> str | None:
     """A title without the site's name at its end or its beginning."""
     text = _within(one_line(title), _LONGEST_TITLE)
     while text and (cuts := list(_SEPARATOR.finditer(text))):
-        if letters(text[cuts[-1].end() :]) in known:
+        if letters(text[cuts[-1].end() :]) in site_names:
             text = text[: cuts[-1].start()]
-        elif letters(text[: cuts[0].start()]) in known:
+        elif letters(text[: cuts[0].start()]) in site_names:
             text = text[cuts[0].end() :]
         else:
             break
@@ -212,18 +212,18 @@ def _stated_authors(stated: Stated) -> Candidates:
     yield from _by("open-graph", (list(stated.meta("article:author", "og:article:author", "og:author")),))
     yield from _by("microdata", (stated.microdata.get("author", []),))
     # A single word is an account's name, such as `admin`, save where names have no spaces.
-    named = [name for name in stated.meta(*_META_AUTHORS) if " " in name.strip() or not name.isascii()]
-    yield "meta", named
+    authors = [name for name in stated.meta(*_META_AUTHORS) if " " in name.strip() or not name.isascii()]
+    yield "meta", authors
 
 
-def _names(stated: list[str], known: set[str]) -> str | None:
-    """Names, each once, joined by semicolons, without those `known` as the site's; null where none is left."""
+def _names(candidates: list[str], site_names: set[str]) -> str | None:
+    """Names, each once, joined by semicolons, without the `site_names`; null where none is left."""
     names: dict[str, str] = {}
-    for name in stated[:_MOST_NAMES]:
+    for name in candidates[:_MOST_NAMES]:
         text = _BY.sub("", one_line(name) or "").strip(" ,;")
         if text and len(text) <= _LONGEST_NAME and "@" not in text and "://" not in text:
             names.setdefault(letters(text), text)
-    for nobody in known | _NOBODY:
+    for nobody in site_names | _NOBODY:
         names.pop(nobody, None)
     return "; ".join(names.values()) or None
 
@@ -271,8 +271,8 @@ class _YearLines:
     @cached_property
     def texts(self) -> list[Any]:
         """The first of them, each with its element."""
-        found: list[Any] = _YEARS(self._tree)
-        return found[:_MOST_LOOKED_AT]
+        lines: list[Any] = _YEARS(self._tree)
+        return lines[:_MOST_LOOKED_AT]
 
     @cached_property
     def around(self) -> list[Any]:
@@ -312,13 +312,13 @@ def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
     A time in a sentence, or in a table of data, is part of what the text tells, unless it is named as the page's.
     """
     for time in islice(tree.iter("time"), _MOST_LOOKED_AT):
-        stated, kind = time.get("datetime"), time.get("class", "")
-        if not stated or (_UPDATED.search(kind) is not None) != updated or _is_aside(time):
+        value, kind = time.get("datetime"), time.get("class", "")
+        if not value or (_UPDATED.search(kind) is not None) != updated or _is_aside(time):
             continue
         named = time.get("pubdate") is not None or "publish" in f"{kind} {time.get('itemprop', '')}".lower()
         line = None if named else next(time.iterancestors("p", "li", "td", "dd", "blockquote"), None)
         if line is None or (line.tag != "td" and not is_sentence(line_of(line))):
-            yield stated
+            yield value
 
 
 def _dated(tree: HtmlElement) -> Iterator[datetime]:

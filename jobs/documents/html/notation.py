@@ -79,25 +79,25 @@ def _write(element: HtmlElement, text: str) -> None:
     element.tag, element.text = _WRITTEN, text
 
 
-def _write_fraction(raised: HtmlElement) -> None:
+def _write_fraction(numerator: HtmlElement) -> None:
     """Write a superscript, a slash and a subscript or a number as a fraction."""
-    slash, lowered = (raised.tail or "").strip(), raised.getnext()
-    if not slash and lowered is not None and lowered.tag == "span":
-        slash, around, lowered = line_of(lowered), lowered, lowered.getnext()
+    slash, denominator = (numerator.tail or "").strip(), numerator.getnext()
+    if not slash and denominator is not None and denominator.tag == "span":
+        slash, around, denominator = line_of(denominator), denominator, denominator.getnext()
     else:
-        around = raised
+        around = numerator
     if slash[:1] not in _SLASHES or not slash:
         return
-    before, number = _before(raised), line_of(raised)
-    if len(slash) == 1 and lowered is not None and lowered.tag in ("sub", "sup"):
-        _write(lowered, grouped(line_of(lowered)))
+    before, number = _before(numerator), line_of(numerator)
+    if len(slash) == 1 and denominator is not None and denominator.tag in ("sub", "sup"):
+        _write(denominator, grouped(line_of(denominator)))
         around.tail = None
-        if around is not raised:
+        if around is not numerator:
             _write(around, "")
         number = f"{grouped(number)}/"
     elif not (number.isdigit() and slash[1:2].isdigit() and not before[-1:].isalpha()):
         return
-    _write(raised, f" {number}" if before[-1:].isdigit() else number)
+    _write(numerator, f" {number}" if before[-1:].isdigit() else number)
 
 
 def _write_script(element: HtmlElement) -> None:
@@ -108,9 +108,9 @@ def _write_script(element: HtmlElement) -> None:
         if around is not None and line_of(around) == text:
             _write(around, "")
             return
-        linked = _letters("".join(text_of(link) for link in element.iter("a")))
-        named = _NAMED_NOTE.search(f"{element.get('class', '')} {element.get('role', '')}")
-        if named or (linked and linked == _letters(text)):
+        link_letters = _letters("".join(text_of(link) for link in element.iter("a")))
+        match = _NAMED_NOTE.search(f"{element.get('class', '')} {element.get('role', '')}")
+        if match or (link_letters and link_letters == _letters(text)):
             _write(element, "")
             return
     if len(text) > _LONGEST:

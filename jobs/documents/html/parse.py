@@ -90,11 +90,11 @@ def drop_unread(tree: HtmlElement) -> None:
     _free_unclosed(tree)
     # What is marked as hidden is another version of the text, a wall, a message; panels that open stay.
     hidden = [e for e in _UNSHOWN(tree) if all(above.get("hidden") is None for above in e.iterancestors())]
-    opened = {one for ids in _CONTROLLED(tree) for one in ids.split()}
+    panels = {one for ids in _CONTROLLED(tree) for one in ids.split()}
     unshown = [
         e
         for e in hidden
-        if e.get("role") not in ("tabpanel", "region") and not e.get("aria-labelledby") and e.get("id") not in opened
+        if e.get("role") not in ("tabpanel", "region") and not e.get("aria-labelledby") and e.get("id") not in panels
     ]
     # Where more than a third of the text is hidden, a script shows it.
     if 3 * sum(len(text_of(e)) for e in unshown) <= len(text_of(tree)):

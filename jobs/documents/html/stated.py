@@ -66,8 +66,8 @@ class Stated:
     def people(self, value: object) -> list[str]:
         """Names of the persons or organisations that a property of linked data gives."""
         values = value if isinstance(value, list) else [value]
-        named = (v.get("name") or self.names.get(str(v.get("@id"))) if isinstance(v, dict) else v for v in values)
-        flat = (part for name in named for part in (name if isinstance(name, list) else [name]))
+        names = (v.get("name") or self.names.get(str(v.get("@id"))) if isinstance(v, dict) else v for v in values)
+        flat = (part for name in names for part in (name if isinstance(name, list) else [name]))
         return [unescape(name) for name in flat if isinstance(name, str)]
 
 
@@ -96,8 +96,8 @@ def _value(element: HtmlElement) -> str | None:
     item = next((above for above in element.iterancestors() if above.get("itemscope") is not None), None)
     if item is not None and _is_other([str(item.get("itemtype") or "").rsplit("/", 1)[-1].lower()]):
         return None
-    if stated := element.get("content") or element.get("datetime"):
-        return str(stated)
+    if attribute := element.get("content") or element.get("datetime"):
+        return str(attribute)
     inner = next((e for e in element.iterdescendants() if "name" in (e.get("itemprop") or "").split()), element)
     text = " ".join((inner.get("content") or text_of(inner)).split())
     return text if len(text) <= _LONGEST else None
@@ -118,9 +118,9 @@ class StatedBody:
 
 def stated_bodies(scripts: Sequence[HtmlElement]) -> list[StatedBody]:
     """The texts of articles, the longest first."""
-    said = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
+    items = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
     bodies: list[StatedBody] = []
-    for thing in sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]:
+    for thing in sorted(items, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]:
         text = _TAG.sub(lambda tag: "\n" if _BREAKING.match(tag[0]) else "", unescape(thing[_BODY]))
         bodies.append(StatedBody(unescape(str(thing.get("headline") or "")), paragraphs(unescape(text))))
     return bodies
@@ -163,8 +163,8 @@ def _parsed(script: HtmlElement) -> object:
     text = script.text if _is_linked_data(script) else None
     if not text:
         return None
-    wrapped = _BEFORE_JSON.match(text)
-    start = _SPACE.match(text, wrapped.end() if wrapped else 0)
+    prefix = _BEFORE_JSON.match(text)
+    start = _SPACE.match(text, prefix.end() if prefix else 0)
     try:
         value, _ = _JSON.raw_decode(text, start.end() if start else 0)
     except (ValueError, RecursionError):
