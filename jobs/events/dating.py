@@ -54,7 +54,7 @@ def own_dating(said: str, times: Sequence[When], published: date | None) -> Dati
     is of that clause.
     """
     ahead = plans(said)
-    found: list[tuple[bool, bool, int, int, str]] = []
+    candidates: list[tuple[bool, bool, int, int, str]] = []
     for when in times:
         days = period(value) if (value := timex(when)) else None
         if days is None:
@@ -78,10 +78,10 @@ def own_dating(said: str, times: Sequence[When], published: date | None) -> Dati
             days, later, value = Period(first, last, days.precision), False, of_days(first, last)
         elif later and not ahead and _NUMBER.search(when.text):
             continue
-        found.append((later, bool(when.signal), exactness(days), when.start, value))
-    if not found:
+        candidates.append((later, bool(when.signal), exactness(days), when.start, value))
+    if not candidates:
         return None
-    later, *_, value = min(found)
+    later, *_, value = min(candidates)
     return Dating(value, "text", later)
 
 
@@ -92,9 +92,9 @@ def exactness(days: Period) -> int:
 
 def known_days(passage: Passage) -> list[Period]:
     """The days that the chunk names and the day of its publication: what a model may date its events by."""
-    found = [period(value) for when in dates(passage.text, passage.published) if (value := timex(when))]
+    periods = [period(value) for when in dates(passage.text, passage.published) if (value := timex(when))]
     own = [Period(passage.published, passage.published, "day")] if passage.published else []
-    return [*(days for days in found if days), *own]
+    return [*(days for days in periods if days), *own]
 
 
 def undatable(said: str, when: When) -> bool:

@@ -102,8 +102,8 @@ class _Finding:
     most: int
     words: int
 
-    def rule(self, given: EventInput) -> ChunkEvents:
-        found = read_reports(given.passage, self.most, self.words)
+    def rule(self, chunk: EventInput) -> ChunkEvents:
+        result = read_reports(chunk.passage, self.most, self.words)
         return ChunkEvents(
             events=[
                 ChunkEvent(
@@ -114,13 +114,13 @@ class _Finding:
                     date_from=one.dating.date_from,
                     expected=one.dating.expected,
                 )
-                for one in found.reports
+                for one in result.reports
             ]
         )
 
-    def check(self, given: EventInput, output: ChunkEvents) -> Checked[ChunkEvents]:
+    def check(self, chunk: EventInput, output: ChunkEvents) -> Checked[ChunkEvents]:
         """The events whose sentence the passage has, and whose date it or its publication gives, each once."""
-        days, last = known_days(given.passage), len(given.passage.sentences)
+        days, last = known_days(chunk.passage), len(chunk.passage.sentences)
         problems: list[Problem] = []
         good: dict[tuple[int, str, str], ChunkEvent] = {}
         for event in output.events[: self.most]:
@@ -131,14 +131,14 @@ class _Finding:
                 problems.append(Problem("no_title", f"the event of sentence {event.sentence} has no title"))
             elif word_count(event.title) > self.words:
                 problems.append(Problem("long_title", f"say it in at most {self.words} words: {event.title[:200]!r}"))
-            elif (dating := self._dating(given.passage, event, days)) is None:
+            elif (dating := self._dating(chunk.passage, event, days)) is None:
                 detail = f"the passage gives no date {event.date!r} for {event.title[:100]!r}"
                 problems.append(Problem("no_such_date", detail))
             else:
-                stated = {"date": dating.timex, "date_from": dating.date_from, "expected": dating.expected}
-                kept = event.model_copy(update={**stated, "title": " ".join(event.title.split())})
+                fields = {"date": dating.timex, "date_from": dating.date_from, "expected": dating.expected}
+                row = event.model_copy(update={**fields, "title": " ".join(event.title.split())})
                 # Small models repeat themselves; a row that comes twice has the key of the first.
-                good.setdefault((kept.sentence, kept.date, kept.title), kept)
+                good.setdefault((row.sentence, row.date, row.title), row)
         if len(output.events) > self.most:
             problems.append(Problem("too_many", f"{len(output.events)} events; name at most {self.most}"))
         return Checked(ChunkEvents(events=list(good.values())) if good or not problems else None, tuple(problems))
@@ -148,13 +148,13 @@ class _Finding:
         published = passage.published
         if not event.date.strip():
             return Dating(published.isoformat(), "document") if published else None
-        meant = period(event.date.strip())
-        if meant is None or not any(meant.from_day == d.from_day and meant.to_day == d.to_day for d in days):
+        span = period(event.date.strip())
+        if span is None or not any(span.from_day == d.from_day and span.to_day == d.to_day for d in days):
             return None
-        later = published is not None and meant.from_day > published
+        later = published is not None and span.from_day > published
         if later and not plans(passage.sentences[event.sentence - 1].text):
             return None
-        same = meant.from_day == meant.to_day == published
+        same = span.from_day == span.to_day == published
         return Dating(event.date.strip(), "document" if same else "text", later)
 
     def join(self, before: ChunkEvents, later: ChunkEvents) -> ChunkEvents:
@@ -165,8 +165,8 @@ class _Finding:
 
 def event_task(most: int, words: int) -> Task[EventInput, ChunkEvents]:
     """The task of finding at most `most` events with titles of at most `words` words."""
-    does, kept, limits = _Finding(most, words), {"most": most, "words": words}, {"events": most}
-    return Task("find_events", 4, PROMPT, ChunkEvents, does.rule, does.check, does.join, most=limits, constants=kept)
+    does, sizes, limits = _Finding(most, words), {"most": most, "words": words}, {"events": most}
+    return Task("find_events", 4, PROMPT, ChunkEvents, does.rule, does.check, does.join, most=limits, constants=sizes)
 
 
 FOUND_EVENTS: Final = Table("found_events", EVENTS.key, EVENTS.without("sources", "vector").schema)
@@ -193,8 +193,8 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
 
     def configuration(self) -> Mapping[str, object]:
         """How many events, and what finds them; of a model also the prompt."""
-        kept = {"per_chunk": self.settings.per_chunk, "title_words": self.settings.title_words, "lead": LEAD}
-        return {**kept, "sentences": sentences.VERSION, **self.task.configuration(self.generator)}
+        options = {"per_chunk": self.settings.per_chunk, "title_words": self.settings.title_words, "lead": LEAD}
+        return {**options, "sentences": sentences.VERSION, **self.task.configuration(self.generator)}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[EventInput]:
         """Text, title and date of each chunk."""
@@ -214,18 +214,18 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """What the rule finds in each chunk; events without any date are counted as `no_date`."""
-        made: list[dict[str, object]] = []
+        rows: list[dict[str, object]] = []
         parents: list[int] = []
         rejects: list[Reject] = []
         # Python per row: regular expressions over its sentences.
-        for n, (row, given) in enumerate(zip(*self.given(batch), strict=True)):
-            found = read_reports(given.passage, self.settings.per_chunk, self.settings.title_words)
-            made += [self._row(row, report) for report in found.reports]
-            parents += [n] * len(found.reports)
-            if found.undated:
-                detail = f"{found.undated} sentences tell an event, and neither they nor the document say when"
+        for n, (row, chunk) in enumerate(zip(*self.given(batch), strict=True)):
+            result = read_reports(chunk.passage, self.settings.per_chunk, self.settings.title_words)
+            rows += [self._row(row, report) for report in result.reports]
+            parents += [n] * len(result.reports)
+            if result.undated:
+                detail = f"{result.undated} sentences tell an event, and neither they nor the document say when"
                 rejects.append(Reject(n, "no_date", detail))
-        return outcome(self.makes, made, parents, rejects)
+        return outcome(self.makes, rows, parents, rejects)
 
     def _row(self, chunk: Mapping[str, Any], report: Report) -> dict[str, object]:
         sentence, dating = report.sentence, report.dating

@@ -66,8 +66,8 @@ def lead(reports: Dated, same: float, before: Positions | None = None) -> Led:
         same: Cosine above which two are of one event.
         before: Position of each report's leader of last night, among reports that have not changed; `NEW` for others.
     """
-    known = np.full(len(reports), NEW, dtype=np.int64) if before is None else before
-    state = _State(reports, same, known)
+    previous = np.full(len(reports), NEW, dtype=np.int64) if before is None else before
+    state = _State(reports, same, previous)
     for start in range(0, len(reports), _BLOCK):
         state.decide(np.arange(start, min(start + _BLOCK, len(reports))))
     return Led(state.leader, state.searched)
@@ -76,8 +76,8 @@ def lead(reports: Dated, same: float, before: Positions | None = None) -> Led:
 class _State:
     """What is decided so far."""
 
-    def __init__(self, reports: Dated, same: float, known: Positions) -> None:
-        self.reports, self.same, self.known, self.searched = reports, same, known, 0
+    def __init__(self, reports: Dated, same: float, previous: Positions) -> None:
+        self.reports, self.same, self.previous, self.searched = reports, same, previous, 0
         size = len(reports)
         self.leader: Positions = np.full(size, NEW, dtype=np.int64)
         self._leads = np.zeros(size, dtype=np.bool_)
@@ -85,10 +85,10 @@ class _State:
 
     def decide(self, block: Positions) -> None:
         """Find the leaders of a block of reports."""
-        known = self.known[block]
-        inside = known >= block[0]
+        previous = self.previous[block]
+        inside = previous >= block[0]
         # A leader in the block itself is not decided yet: it led last night, and loses that to a fresh leader alone.
-        stays = (known >= 0) & (inside | self._leads[np.maximum(known, 0)])
+        stays = (previous >= 0) & (inside | self._leads[np.maximum(previous, 0)])
         # The leaders before the block whose days may meet those of its reports, in order.
         reports, until = self.reports, int(block[0])
         low, high = reports.first[block].min(), reports.last[block].max()
@@ -96,20 +96,20 @@ class _State:
         overlapping = np.flatnonzero(self._leads[:until] & meeting)
         fresh = overlapping[self._fresh[overlapping]]
         if stays.all() and len(fresh) == 0:
-            self.leader[block] = known
-            self._leads[block[known == block]] = True
+            self.leader[block] = previous
+            self._leads[block[previous == block]] = True
             return
         first = np.full(len(block), len(self.reports), dtype=np.int64)
         first[~stays] = self._first(block[~stays], overlapping)
         first[stays] = self._first(block[stays], fresh)
         within = self.reports.near(block, block, self.same)
         for at, report in enumerate(block.tolist()):
-            before = int(known[at])
+            before = int(previous[at])
             if stays[at] and before != report and before >= block[0] and not self._leads[before]:
                 stays[at] = False  # Its leader, in the same block, leads no more.
                 first[at] = self._first(block[at : at + 1], overlapping)[0]
-            asked = self._fresh if stays[at] else self._leads
-            near = np.flatnonzero(within[at, :at] & asked[block[:at]])
+            candidates = self._fresh if stays[at] else self._leads
+            near = np.flatnonzero(within[at, :at] & candidates[block[:at]])
             ahead = int(block[near[0]]) if len(near) else len(self.reports)
             leader = min(int(first[at]), ahead, before if stays[at] else report)
             self.searched += not stays[at] or leader != before
@@ -120,19 +120,19 @@ class _State:
 
     def _first(self, rows: Positions, others: Positions) -> Positions:
         """The first of `others`, in order, that each of `rows` is near to; the number of reports for none."""
-        found = np.full(len(rows), len(self.reports), dtype=np.int64)
+        positions = np.full(len(rows), len(self.reports), dtype=np.int64)
         for start in range(0, len(others), _WIDTH):
-            open_ = np.flatnonzero(found == len(self.reports))
+            open_ = np.flatnonzero(positions == len(self.reports))
             if len(open_) == 0:
                 break
             part = others[start : start + _WIDTH]
             near = self.reports.near(rows[open_], part, self.same)
             hit = near.any(axis=1)
-            found[open_[hit]] = part[near[hit].argmax(axis=1)]
-        return found
+            positions[open_[hit]] = part[near[hit].argmax(axis=1)]
+        return positions
 
 
 def documents_of(sources: pa.ListArray) -> list[list[str]]:
     """The documents of each event's reports, of the column `sources`: only this of a report is made Python's."""
-    found: list[list[str]] = pa.ListArray.from_arrays(sources.offsets, sources.values.field("doc_id")).to_pylist()
-    return found
+    documents: list[list[str]] = pa.ListArray.from_arrays(sources.offsets, sources.values.field("doc_id")).to_pylist()
+    return documents

@@ -75,31 +75,31 @@ class MergeEvents(TableJob):
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Merge the reports; those of pages that say they are of later than tonight count only by dates they write."""
-        (found,) = inputs.values()
-        laid = _lay(found, dimension(self._embed), run)
-        published = self.of_last_night(EVENTS.name, run)
+        (reports,) = inputs.values()
+        order = _lay(reports, dimension(self._embed), run)
+        events = self.of_last_night(EVENTS.name, run)
         before: Positions | None = None
-        if published is not None:
-            before = np.full(len(laid.dated), NEW, dtype=np.int64)
-            for batch in published.batches(["event_id", "sources"]):
+        if events is not None:
+            before = np.full(len(order.dated), NEW, dtype=np.int64)
+            for batch in events.batches(["event_id", "sources"]):
                 members = batch.column("sources").flatten().field("event_id")
                 sizes = pc.list_value_length(batch.column("sources")).to_numpy()
                 led_by = batch.column("event_id").take(pa.array(np.repeat(np.arange(batch.num_rows), sizes)))
-                member, leader = (laid.places.of(ids) for ids in (members, led_by))
+                member, leader = (order.places.of(ids) for ids in (members, led_by))
                 before[member[member >= 0]] = leader[member >= 0]
-        led = lead(laid.dated, self.settings.same, before)
+        led = lead(order.dated, self.settings.same, before)
         with run.writer(self.tables[0]) as writer:
-            for batch in _merged(found, laid, led):
+            for batch in _merged(reports, order, led):
                 writer.write(batch)
-        made = writer.stage()
-        kept, lost = len(laid.dated), found.rows - len(laid.dated)
-        notes = {"merged": kept - made.rows, "published_later": lost}
-        counts = Counts(found.rows, made.rows, kept - led.searched, led.searched, lost, notes=notes)
-        return Made((made,), counts, final=not laid.early)
+        stage = writer.stage()
+        kept, lost = len(order.dated), reports.rows - len(order.dated)
+        notes = {"merged": kept - stage.rows, "published_later": lost}
+        counts = Counts(reports.rows, stage.rows, kept - led.searched, led.searched, lost, notes=notes)
+        return Made((stage,), counts, final=not order.early)
 
 
 @dataclass(frozen=True)
-class _Laid:
+class _Order:
     """The reports in the order in which they are kept."""
 
     keys: pa.Array  # Their keys.
@@ -112,13 +112,13 @@ class _Laid:
         return KeyPlaces(self.keys)
 
 
-def _lay(found: Stage, width: int, run: Run) -> _Laid:
+def _lay(reports: Stage, width: int, run: Run) -> _Order:
     """Precise before vague, earlier before later, what was before what is planned; then by publication and key."""
     columns = ["event_id", "from_day", "to_day", "expected", "published_at"]
-    schema = pa.schema([found.table.schema.field(name) for name in columns])
-    rows = pa.Table.from_batches(found.batches(columns), schema)
+    schema = pa.schema([reports.table.schema.field(name) for name in columns])
+    rows = pa.Table.from_batches(reports.batches(columns), schema)
     trusted = np.ones(rows.num_rows, dtype=np.bool_)
-    early = _published_later(found, run)
+    early = _published_later(reports, run)
     trusted[list(early)] = False
     run.reject(MergeEvents.name, [(key, "published_later", detail) for key, detail in early.values()])
     first, last, published = (
@@ -134,33 +134,33 @@ def _lay(found: Stage, width: int, run: Run) -> _Laid:
     place[order] = np.arange(len(order))
     matrix = mapped(run.work / "events.f32", np.float32, (len(order), width))
     at = 0
-    for batch in found.batches(["vector"]):
+    for batch in reports.batches(["vector"]):
         vectors = vector_matrix(batch.column(0))
         target = place[at : at + len(vectors)]
         matrix[target[target >= 0]] = vectors[target >= 0]
         at += len(vectors)
     dated = Dated(first[order] // _DAY_US, last[order] // _DAY_US, matrix)
-    return _Laid(rows["event_id"].combine_chunks().take(pa.array(order)), dated, bool(early))
+    return _Order(rows["event_id"].combine_chunks().take(pa.array(order)), dated, bool(early))
 
 
-def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
+def _published_later(reports: Stage, run: Run) -> dict[int, tuple[str, str]]:
     """Row to key and detail of reports whose page says that it is published after tonight, but for dates it writes out.
 
-    Such a page is told (a reject), not trusted: neither its own day nor what is counted from it dates an event.
+    Such a page is a reject: neither its own day nor what is counted from it dates an event.
     """
     if run.started_at is None:
         return {}
     tonight = datetime.combine(run.started_at.astimezone(UTC).date(), time.max, UTC)
-    left: dict[int, tuple[str, str]] = {}
+    rejects: dict[int, tuple[str, str]] = {}
     at = 0
-    for batch in found.batches(["event_id", "published_at", "timex", "summary"]):
+    for batch in reports.batches(["event_id", "published_at", "timex", "summary"]):
         later = pc.fill_null(pc.greater(batch.column("published_at"), pa.scalar(tonight)), False)
         for row in np.flatnonzero(later.to_numpy(zero_copy_only=False)):
             key, published, timex, summary = (column[int(row)].as_py() for column in batch.columns)
             if timex[:4] not in summary:
-                left[at + int(row)] = (key, f"its page says that it is published on {published.date()}: {timex}")
+                rejects[at + int(row)] = (key, f"its page says that it is published on {published.date()}: {timex}")
         at += batch.num_rows
-    return left
+    return rejects
 
 
 @dataclass(frozen=True)
@@ -171,52 +171,52 @@ class _Followers:
     rows: pa.RecordBatch  # What is kept of them.
 
     @classmethod
-    def of(cls, found: Stage, laid: _Laid, led: Led) -> _Followers:
-        """Those among the reports `found`."""
+    def of(cls, reports: Stage, order: _Order, led: Led) -> _Followers:
+        """The followers among `reports`."""
         names = [*_SOURCE, "entities"]
-        kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([found.table.schema.field(name) for name in names]))]
+        kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([reports.table.schema.field(name) for name in names]))]
         places = [np.empty(0, dtype=np.int64)]
-        for batch in found.batches(names) if len(laid.keys) else ():
-            place = laid.places.of(batch.column("event_id"))
+        for batch in reports.batches(names) if len(order.keys) else ():
+            place = order.places.of(batch.column("event_id"))
             follows = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] != place))
             kept.append(batch.take(pa.array(follows)))
             places.append(place[follows])
         place = np.concatenate(places)
-        order = np.lexsort((place, led.leader[place]))
-        rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(order)).combine_chunks().to_batches()
-        return cls(led.leader[place[order]], rows[0] if rows else kept[0])
+        index = np.lexsort((place, led.leader[place]))
+        rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(index)).combine_chunks().to_batches()
+        return cls(led.leader[place[index]], rows[0] if rows else kept[0])
 
     def members(self, own: pa.RecordBatch, leaders: Positions) -> tuple[Positions, pa.RecordBatch]:
         """How many reports each of `leaders` has, and these: its `own`, then those that it leads."""
         first, last = (np.searchsorted(self.leader, leaders, side) for side in ("left", "right"))
         counts = 1 + last - first
         nth = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        led = self.rows.take(pa.array((np.repeat(first, counts) + nth - 1)[nth > 0]))
-        both = pa.Table.from_batches([own, led]).combine_chunks()
+        followers = self.rows.take(pa.array((np.repeat(first, counts) + nth - 1)[nth > 0]))
+        both = pa.Table.from_batches([own, followers]).combine_chunks()
         at = np.where(nth > 0, len(leaders) + np.cumsum(nth > 0) - 1, np.repeat(np.arange(len(leaders)), counts))
-        taken = both.take(pa.array(at)).combine_chunks().to_batches()
-        return counts, taken[0] if taken else own
+        batches = both.take(pa.array(at)).combine_chunks().to_batches()
+        return counts, batches[0] if batches else own
 
 
-def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
+def _merged(reports: Stage, order: _Order, led: Led) -> Iterator[pa.RecordBatch]:
     """The reports that lead, each with its sources, and with the names that any of them gives."""
-    followers = _Followers.of(found, laid, led)
-    schema = EVENTS.with_dimension(laid.dated.vectors.shape[1]).schema
-    for batch in found.batches():
-        place = laid.places.of(batch.column("event_id"))
+    followers = _Followers.of(reports, order, led)
+    schema = EVENTS.with_dimension(order.dated.vectors.shape[1]).schema
+    for batch in reports.batches():
+        place = order.places.of(batch.column("event_id"))
         leads = (
-            np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(laid.keys) else place[:0]
+            np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(order.keys) else place[:0]
         )
         rows = batch.take(pa.array(leads))
         counts, members = followers.members(rows.select([*_SOURCE, "entities"]), place[leads])
         sources = pa.StructArray.from_arrays([members.column(name) for name in _SOURCE], fields=list(SOURCE))
         ends = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
-        named = iter(members.column("entities").to_pylist())
+        entities = iter(members.column("entities").to_pylist())
         # The names that the reports of each event give, each once.
-        names = [list(dict.fromkeys(chain.from_iterable(islice(named, count))))[:24] for count in counts]
-        made = {
+        names = [list(dict.fromkeys(chain.from_iterable(islice(entities, count))))[:24] for count in counts]
+        arrays = {
             "sources": pa.ListArray.from_arrays(ends, sources).cast(schema.field("sources").type),
             "entities": pa.array(names, pa.list_(pa.string())),
         }
-        columns = [made[name] if name in made else rows.column(name) for name in schema.names]
+        columns = [arrays[name] if name in arrays else rows.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -56,12 +56,12 @@ class Sentence:
 def _sentences(passage: Passage) -> tuple[Sentence, ...]:
     text = passage.text
     talk = bool(dialogue_speakers(text))
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     line, at, who = 0, 0, ""
     for number, (start, end) in enumerate(sentence_spans(text), 1):
         breaks = text.count("\n", at, start)
-        if talk and (breaks or not found):
+        if talk and (breaks or not sentences):
             who = speaker(text[start:end])
         line, at = line + breaks, start
-        found.append(Sentence(number, start, end, text[start:end], person_name(who), line))
-    return tuple(found)
+        sentences.append(Sentence(number, start, end, text[start:end], person_name(who), line))
+    return tuple(sentences)

@@ -51,7 +51,7 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
     A single word at the head of the sentence is one where it has its capital elsewhere too: in the other sentences of
     the chunk, or in the title.
     """
-    found: list[str] = []
+    mentions: list[str] = []
     whole = whole_names((title, *others))
     for name in names(sentence):
         text, opens = name.text, re.fullmatch(r"\W*", sentence[: name.start])
@@ -60,13 +60,13 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
             if not any(map(inner.search, (sentence, title, *others))):
                 continue
         if re.search(r"[’'](?:ll|ve|re|m|d|t)\b", text, re.I) is None:
-            found.append(whole.get(text, text))
-    found += _CAMEL.findall(sentence)
+            mentions.append(whole.get(text, text))
+    mentions += _CAMEL.findall(sentence)
     if who := speaker(sentence):
-        found.insert(0, person_name(who))
+        mentions.insert(0, person_name(who))
     if not sentence.isascii():
-        found += _chinese(sentence, title, "\n".join(others))
-    return [name for name in dict.fromkeys(found) if len(name) > 1][:12]
+        mentions += _chinese(sentence, title, "\n".join(others))
+    return [name for name in dict.fromkeys(mentions) if len(name) > 1][:12]
 
 
 @lru_cache(maxsize=4096)
@@ -76,23 +76,23 @@ def whole_names(texts: tuple[str, ...], leaves_out: re.Pattern[str] | None = Non
     for name in (name.text for text in texts for name in names(text)):
         if " " in name and not (leaves_out and leaves_out.fullmatch(name)):
             whole[name.rsplit(" ", 1)[1]].add(name)
-    return {last: next(iter(found)) for last, found in whole.items() if len(found) == 1}
+    return {last: next(iter(candidates)) for last, candidates in whole.items() if len(candidates) == 1}
 
 
 def _chinese(sentence: str, title: str, around: str) -> list[str]:
     """Works, persons, places, and the longest runs of three to six characters shared with title and surroundings."""
-    found = [(m.start(), m[1]) for m in _WORK.finditer(sentence)]
-    found += [(m.start(1), m[1]) for m in _PLACE.finditer(sentence) if _FUNCTION.search(m[1]) is None]
-    found += [(n.start, n.text) for n in chinese_names(sentence)]
+    mentions = [(m.start(), m[1]) for m in _WORK.finditer(sentence)]
+    mentions += [(m.start(1), m[1]) for m in _PLACE.finditer(sentence) if _FUNCTION.search(m[1]) is None]
+    mentions += [(n.start, n.text) for n in chinese_names(sentence)]
     for run in re.findall(f"[{HAN}]{{3,}}", title):
         at = 0
         while at < len(run) - 2:
             parts = (run[at : at + n] for n in range(min(6, len(run) - at), 2, -1))
             shared = next((part for part in parts if part in sentence and part in around), "")
             if shared and _FUNCTION.search(shared) is None:
-                found.append((sentence.find(shared), shared))
+                mentions.append((sentence.find(shared), shared))
             at += len(shared) or 1
-    return [name for _, name in sorted(found)]
+    return [name for _, name in sorted(mentions)]
 
 
 _FEW_WORDS: Final = 8  # A shorter turn of a conversation is small talk, a shorter line without an end no sentence.
@@ -129,8 +129,8 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     news: Dating | None = None
     for sentence in sentences:
         tells = _tells(sentence, passage.title, talk=talk)
-        headed = is_title(sentence.text, passage.title)
-        place += not headed and len(sentence.text) > 20  # A date line is no sentence of the lead.
+        is_heading = is_title(sentence.text, passage.title)
+        place += not is_heading and len(sentence.text) > 20  # A date line is no sentence of the lead.
         times = dates(sentence.said, passage.published, order) if tells else []
         own = own_dating(sentence.said, times, passage.published)
         if own and not talk and passage.first and is_background(own, passage.published, place):
@@ -149,8 +149,8 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         rated.append((_worth(sentence, tells, own, lead), sentence, dating))
     best = sorted(rated, key=lambda r: (-r[0], r[1].number))[:most]
     # What does not say who or what leaves no room: what is worth less than that is no event for it.
-    named = [r for r in best if talk or not is_unnamed(r[1].text, passage.title)]
-    chosen = sorted(named, key=lambda r: r[1].number)
+    candidates = [r for r in best if talk or not is_unnamed(r[1].text, passage.title)]
+    chosen = sorted(candidates, key=lambda r: r[1].number)
     lead = next((s.number for s in sentences if not is_title(s.text, passage.title)), 0) if passage.first else 0
     return Reports(
         tuple(report(passage, s, dating, "", (), title_words, lead=s.number == lead) for _, s, dating in chosen),
@@ -176,8 +176,8 @@ def report(
     if not title and lead and stands_for(passage.title, sentence.text, title_words):
         title = " ".join(passage.title.split())
     if not title:
-        said = shortened(sentence.said, title_words - (len(sentence.who.split()) if sentence.who else 0))
-        title = f"{sentence.who}: {said}" if sentence.who else said
+        clause = shortened(sentence.said, title_words - (len(sentence.who.split()) if sentence.who else 0))
+        title = f"{sentence.who}: {clause}" if sentence.who else clause
     if not named:
         others = tuple(s.text for s in passage.sentences if s.number != sentence.number)
         named = entities(sentence.said, others, passage.title)

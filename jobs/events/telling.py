@@ -84,8 +84,8 @@ def headline(line: str) -> bool:
     """Whether a title without a past tense tells an event in the present of headlines: `Airbus wins order`."""
     if len(HAN_CHARACTER.findall(line)) >= 4:
         return telling_chinese(line)
-    found = _HEADLINE.match(line)
-    return found is not None and found["verb"] not in _NO_VERB
+    match = _HEADLINE.match(line)
+    return match is not None and match["verb"] not in _NO_VERB
 
 
 def _simple_past(words: list[str]) -> bool:
