@@ -40,8 +40,8 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     @property
     def task(self) -> Task[ChunkContext, Pairs]:
         """Doc2Query with these settings."""
-        given = self.settings
-        return doc2query(given.pairs, given.near_identical, given.groundedness, SearchForm(self.normalise))
+        settings = self.settings
+        return doc2query(settings.pairs, settings.near_identical, settings.groundedness, SearchForm(self.normalise))
 
     def configuration(self) -> Mapping[str, object]:
         """Number of pairs, what writes them and how; of a model also the prompt and what it is held to."""

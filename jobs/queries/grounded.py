@@ -49,33 +49,33 @@ def groundedness(answer: str, passage: str) -> float:
 
     Time: linear in the length of the passage, and quadratic in that of an answer that is no quotation.
     """
-    wanted, said = _words(answer), _words(passage)
-    if all(word in _MEANS_NOTHING for word in wanted):
+    answer_words, passage_words = _words(answer), _words(passage)
+    if all(word in _MEANS_NOTHING for word in answer_words):
         return 0.0
     glue = "\x00"
-    if glue + glue.join(wanted) + glue in glue + glue.join(said) + glue:
+    if glue + glue.join(answer_words) + glue in glue + glue.join(passage_words) + glue:
         return 1.0  # The words stand in the passage side by side.
-    start = _densest(wanted, said)
-    stretch = said[start : start + int(len(wanted) * _SLACK)]
+    start = _densest(answer_words, passage_words)
+    stretch = passage_words[start : start + int(len(answer_words) * _SLACK)]
     # The longest common subsequence, and the part of the stretch from its first word to its last.
-    runs = [run for run in LCSseq.opcodes(wanted, stretch) if run.tag == "equal"]
-    matched = [word for run in runs for word in wanted[run.src_start : run.src_end]]
+    runs = [run for run in LCSseq.opcodes(answer_words, stretch) if run.tag == "equal"]
+    common = [word for run in runs for word in answer_words[run.src_start : run.src_end]]
     span = stretch[runs[0].dest_start : runs[-1].dest_end] if runs else []
-    rest = Counter(wanted) - Counter(matched)
+    rest = Counter(answer_words) - Counter(common)
     names = {fold(name).casefold() for name in _NAME.findall(answer[1:])}
     critical = any(any(c.isdigit() for c in word) or word in _AMOUNTS or word in names for word in rest)
-    if critical or _negated(wanted) != _negated(span):
+    if critical or _negated(answer_words) != _negated(span):
         return 0.0
-    return len(matched) / len(wanted)
+    return len(common) / len(answer_words)
 
 
-def _densest(wanted: Sequence[str], said: Sequence[str]) -> int:
+def _densest(answer: Sequence[str], passage: Sequence[str]) -> int:
     """Where the stretch begins that has most of the words, in whatever order."""
-    need, width = Counter(wanted), int(len(wanted) * _SLACK)
-    have = Counter(word for word in said[:width] if word in need)
+    need, width = Counter(answer), int(len(answer) * _SLACK)
+    have = Counter(word for word in passage[:width] if word in need)
     shared = sum(min(n, have[word]) for word, n in need.items())
     best, at = shared, 0
-    for start, (leaving, entering) in enumerate(zip(said, islice(said, width, None), strict=False), 1):
+    for start, (leaving, entering) in enumerate(zip(passage, islice(passage, width, None), strict=False), 1):
         if leaving in need:
             shared -= have[leaving] <= need[leaving]
             have[leaving] -= 1

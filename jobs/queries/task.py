@@ -100,8 +100,8 @@ class _Doc2Query:
     form: SearchForm
 
     def rule(self, chunk: ChunkContext) -> Pairs:
-        written = written_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
-        return Pairs(pairs=[Pair(question=w.question, answer=w.answer) for w in written])
+        drafts = written_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
+        return Pairs(pairs=[Pair(question=w.question, answer=w.answer) for w in drafts])
 
     def check(self, chunk: ChunkContext, pairs: Pairs) -> Checked[Pairs]:
         """The pairs whose answer stands in the chunk and whose question stands alone."""
@@ -117,16 +117,16 @@ class _Doc2Query:
         return Checked(self.join(Pairs(pairs=[]), Pairs(pairs=good)) if good else None, tuple(problems))
 
     def _problem(self, chunk: ChunkContext, pair: Pair) -> Problem | None:
-        told = f"question {pair.question[:200]!r}, answer {pair.answer[:200]!r}"
+        quote = f"question {pair.question[:200]!r}, answer {pair.answer[:200]!r}"
         if not one_line(pair.question) or not one_line(pair.answer):
-            return Problem("empty_pair", f"{told}: one of them is empty")
+            return Problem("empty_pair", f"{quote}: one of them is empty")
         if len(pair.question) > _LONGEST_QUESTION or len(pair.answer) > _LONGEST_ANSWER:
-            return Problem("too_long", f"{told}: over {_LONGEST_QUESTION} or {_LONGEST_ANSWER} characters")
-        named = _POINTS_AT_PASSAGE.search(pair.question)
-        if named and named[0].lower() not in chunk.text.lower():
-            return Problem("not_alone", f"{told}: the question speaks of {named[0]!r}, which its reader has not seen")
+            return Problem("too_long", f"{quote}: over {_LONGEST_QUESTION} or {_LONGEST_ANSWER} characters")
+        match = _POINTS_AT_PASSAGE.search(pair.question)
+        if match and match[0].lower() not in chunk.text.lower():
+            return Problem("not_alone", f"{quote}: the question speaks of {match[0]!r}, which its reader has not seen")
         if groundedness(pair.answer, chunk.text) < self.grounded:
-            return Problem("ungrounded", f"{told}: the answer does not stand in the passage; copy its words")
+            return Problem("ungrounded", f"{quote}: the answer does not stand in the passage; copy its words")
         return None
 
     def enough(self, pairs: Pairs) -> bool:
@@ -135,14 +135,14 @@ class _Doc2Query:
 
     def join(self, before: Pairs, later: Pairs) -> Pairs:
         """At most `most` pairs, no two near-identical; those of `before` come first."""
-        chosen: list[Pair] = []
+        pairs: list[Pair] = []
         seen: list[frozenset[str]] = []
         for pair in (*before.pairs, *later.pairs):
             words = words_of(f"{pair.question} {pair.answer}")
-            if len(chosen) < self.most and not any(alike(words, other, self.near_identical) for other in seen):
-                chosen.append(pair)
+            if len(pairs) < self.most and not any(alike(words, other, self.near_identical) for other in seen):
+                pairs.append(pair)
                 seen.append(words)
-        return Pairs(pairs=chosen)
+        return Pairs(pairs=pairs)
 
 
 def doc2query(

@@ -28,11 +28,11 @@ def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
         effect = text[: cause.start()].strip("，, ") or text[len(clause) :]
         yield "why", f"{about}为什么{_CAUSE.sub('', effect.strip('，,。！ ')) or clause}？"
     if date := _DATE.search(text):
-        dated = _CLAUSE_END.split(text[date.end() :])[0]
-        yield "when", f"{about}{_bare(_clause_before(text, date.start()) + dated) or topic}是什么时候？"
-    if defined := _IS.match(text):
-        asked = "谁" if _PERSON.match(defined["rest"] + "。") else "什么"
-        yield "definition", f"{about}{_bare(defined['subject'])}是{asked}？"
+        tail = _CLAUSE_END.split(text[date.end() :])[0]
+        yield "when", f"{about}{_bare(_clause_before(text, date.start()) + tail) or topic}是什么时候？"
+    if match := _IS.match(text):
+        pronoun = "谁" if _PERSON.match(match["rest"] + "。") else "什么"
+        yield "definition", f"{about}{_bare(match['subject'])}是{pronoun}？"
     if place := _PLACE.search(text):
         yield "where", f"{about}{_bare(_clause_before(text, place.start())) or topic}{place[0]}哪里？"
     yield "about", f"{about}文中怎样说{clause[:24]}？" if about else f"{clause[:24]}，情况怎样？"

@@ -73,8 +73,8 @@ def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
     for name, question in _forms(sentence, clause):
         body = question.strip().rstrip(".,;:!?").strip()
         # With the topic, where it does not name it.
-        named = not topic or topic.lower() in body.lower()
-        yield name, f"{body}?" if named else f"About {topic}: {body[0].lower()}{body[1:]}?"
+        on_topic = not topic or topic.lower() in body.lower()
+        yield name, f"{body}?" if on_topic else f"About {topic}: {body[0].lower()}{body[1:]}?"
 
 
 def overview(topic: str, words: Sequence[str]) -> str:
@@ -97,17 +97,17 @@ def _uncapitalised(text: str) -> str:
 
 def _inverted(clause: str) -> tuple[str, str, str] | None:
     """Subject, auxiliary and rest of a clause."""
-    found = _INVERT.match(clause)
-    if found is None or _BREAKS_SUBJECT.search(found["subject"] + " ") or _CONJUNCTION.match(clause):
+    match = _INVERT.match(clause)
+    if match is None or _BREAKS_SUBJECT.search(match["subject"] + " ") or _CONJUNCTION.match(clause):
         return None
-    if found["verb"] in ("has", "have", "had") and not _PARTICIPLE.match(found["rest"]):
+    if match["verb"] in ("has", "have", "had") and not _PARTICIPLE.match(match["rest"]):
         return None
-    return _uncapitalised(found["subject"]), found["verb"], found["rest"]
+    return _uncapitalised(match["subject"]), match["verb"], match["rest"]
 
 
 def _forms(sentence: str, clause: str) -> Iterator[tuple[str, str]]:
     """Pairs (form, question without its mark), the most telling constituents first."""
-    turned = _inverted(clause)
+    inverse = _inverted(clause)
     cause = _WHY.search(sentence)
     if cause and cause.start() >= 8:
         effect = _LEAD.sub("", sentence[: cause.start()], count=1)
@@ -116,13 +116,13 @@ def _forms(sentence: str, clause: str) -> Iterator[tuple[str, str]]:
         else:
             yield "why", f"Why is it that {_uncapitalised(_shortened(effect))}"
     if _DATE_IN.search(sentence):
-        if turned:
-            yield "when", f"When {turned[1]} {turned[0]} {_shortened(_DATE_IN.split(turned[2], maxsplit=1)[0])}"
+        if inverse:
+            yield "when", f"When {inverse[1]} {inverse[0]} {_shortened(_DATE_IN.split(inverse[2], maxsplit=1)[0])}"
         elif len(clause.split()) > 3:
             yield "when", f"When was it that {_uncapitalised(_shortened(_DATE_IN.sub('', clause)))}"
-    if turned is None:
+    if inverse is None:
         return
-    subject, verb, rest = turned
+    subject, verb, rest = inverse
     if verb in ("is", "are", "was", "were"):
         if PERSON_NOUN.match(rest):
             yield "definition", f"Who {verb} {subject}"
@@ -175,10 +175,10 @@ def turn_questions(text: str, unit: Unit, key: str, day: str) -> Iterator[tuple[
     yield "tell", f"What does {a} tell {b}{k}?"
     if unit.before.rstrip().endswith("?"):
         # The end of what was asked, whole sentences as long as they are not too many words.
-        *before, asked = sentences(unit.before)
-        while before and len(asked.split()) + len(before[-1].split()) <= _ASKED:
-            asked = f"{before.pop()} {asked}"
-        yield "reply", f"What does {a} answer when {b} asks: {' '.join(asked.split()[-2 * _ASKED :])}"
+        *before, question = sentences(unit.before)
+        while before and len(question.split()) + len(before[-1].split()) <= _ASKED:
+            question = f"{before.pop()} {question}"
+        yield "reply", f"What does {a} answer when {b} asks: {' '.join(question.split()[-2 * _ASKED :])}"
     for name, pattern, template in _ACTS:
         if pattern.search(plain):
             yield name, template.format(a=a, b=b, k=k, d=d)

@@ -65,22 +65,22 @@ def written_pairs(
     about in `form`; answers are quoted as they stand.
     """
     # Of units that nearly repeat each other the first is asked about; the share is of words that two have in common.
-    known: list[frozenset[str]] = []
+    unit_words: list[frozenset[str]] = []
     units: list[Unit] = []
     for unit in read_units(text, most):
         words = words_of(text[unit.start : unit.end])
-        if words and not any(alike(words, other, 0.85) for other in known):
-            known.append(words)
+        if words and not any(alike(words, other, 0.85) for other in unit_words):
+            unit_words.append(words)
             units.append(unit)
     # `Mercury (planet)` is about Mercury.
     writer = _Writer(text, ASIDE.sub("", squeeze(title or "")), published_at, units, form or SearchForm())
     drafts = [list(writer.drafts(n)) for n in range(len(units))]
-    chosen: list[Draft] = []
+    selection: list[Draft] = []
     forms: Counter[str] = Counter()
 
     def choose(draft: Draft) -> None:
-        if len(chosen) < most and not any(alike(draft.words, c.words, near_identical) for c in chosen):
-            chosen.append(draft)
+        if len(selection) < most and not any(alike(draft.words, c.words, near_identical) for c in selection):
+            selection.append(draft)
             forms[draft.form] += 1
 
     # The first draft of every unit, the overview, then further ones of the forms that are rarest so far.
@@ -88,11 +88,11 @@ def written_pairs(
     for draft in [*(d[0] for d in drafts if d), *([overview] if overview else [])]:
         choose(draft)
     rest = [d for unit_drafts in drafts for d in unit_drafts[1:]]
-    while rest and len(chosen) < most:
+    while rest and len(selection) < most:
         best = min(rest, key=lambda d: (d.rank, forms[d.form], d.unit))
         rest.remove(best)
         choose(best)
-    return sorted(chosen, key=lambda d: (d.unit, d.rank))
+    return sorted(selection, key=lambda d: (d.unit, d.rank))
 
 
 class _Writer:
@@ -103,33 +103,33 @@ class _Writer:
     ) -> None:
         self.text, self.units = text, units
         self.topic = squeeze(form(topic))
-        self.said = [squeeze(form(text[u.start : u.end])) for u in units]
-        self.words = [words_of(said) for said in self.said]
+        self.texts = [squeeze(form(text[u.start : u.end])) for u in units]
+        self.words = [words_of(unit_text) for unit_text in self.texts]
         self.language, self.day = wording_language(text), ""
         if day := published_at:
             chinese_day = f"{day.year}年{day.month}月{day.day}日"
             self.day = chinese_day if self.language == "zh" else f"{day.day} {day:%B %Y}"
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
-        spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
-        self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
+        speaker_words = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
+        self.topics = [w for w in topic_words(text) if w not in speaker_words] if self.language == "en" else []
 
     def drafts(self, number: int) -> Iterator[Draft]:
         """The pairs of a unit, the first the one that it must have."""
         seen: set[str] = set()
-        for form, question in self._questions(number, self.units[number], self.said[number]):
-            asked = squeeze(question)
-            if asked.lower() not in seen:
-                yield self._draft(number, len(seen), form, asked)
-                seen.add(asked.lower())
+        for form, question in self._questions(number, self.units[number], self.texts[number]):
+            wording = squeeze(question)
+            if wording.lower() not in seen:
+                yield self._draft(number, len(seen), form, wording)
+                seen.add(wording.lower())
             if len(seen) == _FORMS:
                 return
 
     def overview(self) -> Draft | None:
         """The pair about the chunk as a whole; its answer is the unit that says most of what it is about."""
-        told = [n for n, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
+        candidates = [n for n, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
         topics = self.topics[:4]  # Words that say what a chunk is about.
         # A chunk of fewer units has no question about the whole.
-        if self.language != "en" or len(self.units) < 3 or not told:
+        if self.language != "en" or len(self.units) < 3 or not candidates:
             return None
         if self.speakers:
             question = english.conversation(self.speakers, topics, self.day)
@@ -137,7 +137,7 @@ class _Writer:
             question = english.overview(self.topic, topics)
         else:
             return None
-        best = max(told, key=lambda n: (len(self.words[n].intersection(topics)), -n))
+        best = max(candidates, key=lambda n: (len(self.words[n].intersection(topics)), -n))
         return self._draft(best, _FORMS, "overview", question)
 
     def _draft(self, number: int, rank: int, form: str, question: str) -> Draft:
@@ -145,43 +145,43 @@ class _Writer:
         answer = squeeze(self.text[unit.start : unit.end])
         return Draft(number, rank, form, question, answer, self.words[number] | words_of(question))
 
-    def _questions(self, number: int, unit: Unit, said: str) -> Iterator[tuple[str, str]]:
+    def _questions(self, number: int, unit: Unit, text: str) -> Iterator[tuple[str, str]]:
         topic = self.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
-            yield unit.kind, self._row_question(unit, said, topic)
+            yield unit.kind, self._row_question(unit, text, topic)
         elif self.language == "zh":
             yield from (
-                chinese.turn_questions(said, unit, self.day) if unit.speaker else chinese.questions(said, topic)
+                chinese.turn_questions(text, unit, self.day) if unit.speaker else chinese.questions(text, topic)
             )
         elif self.language == "en" and unit.speaker:
-            yield from english.turn_questions(said, unit, self._key(number), self.day)
+            yield from english.turn_questions(text, unit, self._key(number), self.day)
         elif self.language == "en":
-            yield from english.questions(said, topic)
-            names = [n.rstrip(".,") for n in _NAME.findall(said) if n.rstrip(".,").lower() not in topic.lower()]
+            yield from english.questions(text, topic)
+            names = [n.rstrip(".,") for n in _NAME.findall(text) if n.rstrip(".,").lower() not in topic.lower()]
             yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
         else:
-            opening = " ".join(said.split()[:8]) if " " in said else said[:16]
+            opening = " ".join(text.split()[:8]) if " " in text else text[:16]
             yield "prompt", f"{topic}: {opening}…?" if topic else f"{opening}…?"
 
     def _key(self, number: int) -> str:
         """What a unit is about: the chunk's most frequent words that stand in it."""
         return " and ".join([w for w in self.topics if w in self.words[number]][:2])
 
-    def _row_question(self, unit: Unit, said: str, topic: str) -> str:
+    def _row_question(self, unit: Unit, text: str, topic: str) -> str:
         if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
             return (
                 f"When do {' and '.join(self.speakers)} talk?"
                 if self.language == "en"
                 else f"{'和'.join(self.speakers)}是什么时候谈的？"
             )
-        first = said.split("|")[0].strip() if unit.kind == "table" else unit.label
+        first = text.split("|")[0].strip() if unit.kind == "table" else unit.label
         if self.language == "zh":
             return f"{topic}的{first}是什么？" if topic else f"{first}是什么？"
         if unit.kind == "row":
             return f"What is the {first.lower()} of {topic}?" if topic else f"What is the {first.lower()}?"
         columns = ", ".join(c.strip() for c in unit.label.split("|")[1:] if c.strip())
-        asked = f"What are the {columns} of {first}" if columns else f"What does the table say about {first}"
-        return f"{asked} ({topic})?" if topic else f"{asked}?"
+        question = f"What are the {columns} of {first}" if columns else f"What does the table say about {first}"
+        return f"{question} ({topic})?" if topic else f"{question}?"
 
 
 def wording_language(text: str) -> str:

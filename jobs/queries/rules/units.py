@@ -116,22 +116,22 @@ def _at_most(units: list[Unit], most: int) -> list[Unit]:
     Of neighbours alike the first are joined; those of one line before those of two. It takes n log n: a table of a
     page that is one chunk has thousands of rows.
     """
-    known: dict[int, Unit] = dict(enumerate(units))
+    slots: dict[int, Unit] = dict(enumerate(units))
     after = {n: n + 1 for n in range(len(units) - 1)}
     before = {n + 1: n for n in range(len(units) - 1)}
 
     def pair(first: int) -> tuple[int, int, int]:
-        one, other = known[first], known[after[first]]
+        one, other = slots[first], slots[after[first]]
         return (one.words + other.words) * (1 + (one.block != other.block)), first, after[first]
 
     heap = [pair(first) for first in after] if len(units) > most else []
     heapify(heap)
-    while len(known) > most and heap:
-        joined = heappop(heap)
-        _, first, second = joined
-        if after.get(first) != second or joined != pair(first):
+    while len(slots) > most and heap:
+        entry = heappop(heap)
+        _, first, second = entry
+        if after.get(first) != second or entry != pair(first):
             continue  # What one of them has become stands there anew.
-        known[first] = _joined(known[first], known.pop(second))
+        slots[first] = _joined(slots[first], slots.pop(second))
         if (behind := after.pop(second, None)) is None:
             del after[first]
         else:
@@ -139,18 +139,18 @@ def _at_most(units: list[Unit], most: int) -> list[Unit]:
             heappush(heap, pair(first))
         if first in before:
             heappush(heap, pair(before[first]))
-    return list(known.values())
+    return list(slots.values())
 
 
 def dialogue_speakers(text: str) -> frozenset[str]:
     """Labels at the start of lines that are speakers; empty where the text is no dialogue."""
-    labelled = [(m["label"], line[0][m.end() :]) for line in _LINE.finditer(text) if (m := _LABEL.match(line[0]))]
+    turns = [(m["label"], line[0][m.end() :]) for line in _LINE.finditer(text) if (m := _LABEL.match(line[0]))]
     names = [
-        (label, said)
-        for label, said in labelled
+        (label, speech)
+        for label, speech in turns
         if label.lower() not in NOT_SPEAKERS and all(w[0].isupper() or not w[0].isascii() for w in label.split())
     ]
-    sayings = sum(1 for _, said in names if _SAYING.search(said))
+    sayings = sum(1 for _, speech in names if _SAYING.search(speech))
     if not sayings or 2 * sayings < len(names):
         return frozenset()
     return frozenset(label for label, _ in names)
@@ -166,7 +166,7 @@ class _Reader:
         labels = (m["label"] for line in _LINE.finditer(text) if (m := _LABEL.match(line[0])))
         self.order = [label for label in labels if label in self.speakers]
         self.turns = 0
-        self.said = self.heading = self.head = ""
+        self.previous = self.heading = self.head = ""
 
     def read(self, line: re.Match[str], block: int) -> None:
         """Add the units of a line that has words."""
@@ -183,8 +183,8 @@ class _Reader:
             if parts[0].words > _LONG_TURN:
                 spans = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
                 parts = [_unit(text, span, block, "turn", **who) for span in spans]
-            self.units += [replace(parts[0], before=self.said), *parts[1:]]
-            self.said = squeeze(line[0][label.end() :])
+            self.units += [replace(parts[0], before=self.previous), *parts[1:]]
+            self.previous = squeeze(line[0][label.end() :])
             self.turns += 1
         elif "|" in line[0] or "\t" in bare:
             self.units.append(_unit(text, (start, end), block, "table", label=self.head, heading=self.heading))
