@@ -63,13 +63,13 @@ def changed_rows(before: Stage | None, after: Stage | None, most: int = 0, bucke
             for stage, name in ((before, "before"), (after, "after"))
         )
         for one, other in zip(earlier, later, strict=True):
-            found = _compared(one, other)
-            counts.added += len(found.added)
-            counts.changed += len(found.changed)
-            counts.removed += len(found.removed)
-            added.append(np.sort(found.added)[:most])
-            changed.append(found.changed[np.argsort(found.changed[:, 1])][:most])
-            removed.append(np.sort(found.removed)[:most])
+            differences = _compared(one, other)
+            counts.added += len(differences.added)
+            counts.changed += len(differences.changed)
+            counts.removed += len(differences.removed)
+            added.append(np.sort(differences.added)[:most])
+            changed.append(differences.changed[np.argsort(differences.changed[:, 1])][:most])
+            removed.append(np.sort(differences.removed)[:most])
     pairs = np.concatenate(changed)
     return ChangedRows(
         counts,
@@ -81,20 +81,20 @@ def changed_rows(before: Stage | None, after: Stage | None, most: int = 0, bucke
 
 def rows_at(stage: Stage, numbers: Sequence[int] | Numbers, columns: Sequence[str]) -> pa.Table:
     """The rows of a table that have these numbers, ascending; reads only row groups that hold one of them."""
-    wanted, at = np.unique(np.asarray(numbers, dtype=np.int64)), 0
+    positions, at = np.unique(np.asarray(numbers, dtype=np.int64)), 0
     schema = pa.schema([stage.table.schema.field(name).with_nullable(True) for name in columns])
-    found = [schema.empty_table()]
+    tables = [schema.empty_table()]
     for path, _ in stage.files:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
                 rows = file.metadata.row_group(group).num_rows
-                inside = wanted[(wanted >= at) & (wanted < at + rows)] - at
+                inside = positions[(positions >= at) & (positions < at + rows)] - at
                 at += rows
                 if len(inside):
                     taken = file.read_row_group(group, columns=list(columns)).take(pa.array(inside))
                     taken = pa.Table.from_arrays(columns_in(taken, schema), names=schema.names)
-                    found.append(taken.cast(schema))
-    return pa.concat_tables(found)
+                    tables.append(taken.cast(schema))
+    return pa.concat_tables(tables)
 
 
 def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -175,6 +175,6 @@ def _each_once(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     first[1:] = ordered[1:] != ordered[:-1]
     starts = np.flatnonzero(first)
     nth = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-    found = np.empty_like(keys)
-    found[order] = ordered + nth.astype(np.uint64) * _ODD
-    return found
+    distinct = np.empty_like(keys)
+    distinct[order] = ordered + nth.astype(np.uint64) * _ODD
+    return distinct

@@ -47,11 +47,11 @@ def checksum(content: bytes | memoryview) -> str:
 def checksum_of(path: Path) -> str:
     """The checksum of the file at `path`."""
     with path.open("rb") as file:
-        size, found = 0, xxhash.xxh3_128()
+        size, digest = 0, xxhash.xxh3_128()
         while block := file.read(_BLOCK):
             size += len(block)
-            found.update(block)
-    return f"{size}-{found.hexdigest()}"
+            digest.update(block)
+    return f"{size}-{digest.hexdigest()}"
 
 
 def size_of(expected: str) -> int:

@@ -63,8 +63,8 @@ _EXIT_CODES: Final[Mapping[DiskFault, int]] = {
 
 def exit_code(error: BaseException) -> int:
     """The code that a process ends with for `error`: 1, but for faults of the disk."""
-    told = disk_fault(error)
-    return _EXIT_CODES[told.fault] if told else 1
+    fault = disk_fault(error)
+    return _EXIT_CODES[fault.fault] if fault else 1
 
 
 def raise_for(code: int, path: Path) -> None:
@@ -105,14 +105,14 @@ def disk_fault(error: BaseException) -> Told | None:
     asked and often no fault: it counts where nothing else was raised for it.
     """
     # `error` and all errors that led to it, the first of all first.
-    found: list[BaseException] = []
+    errors: list[BaseException] = []
     waiting = [error]
     while waiting:
         one = waiting.pop()
-        if one not in found:
-            found.append(one)
+        if one not in errors:
+            errors.append(one)
             waiting += [before for before in (one.__cause__, one.__context__) if before is not None]
-    told = [Told(fault, one) for one in found[::-1] if (fault := _fault_of(one)) is not None]
+    told = [Told(fault, one) for one in errors[::-1] if (fault := _fault_of(one)) is not None]
     # `error`, and the errors that it was raised from.
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and cause not in causes:
@@ -140,8 +140,8 @@ def _fault_of(error: BaseException) -> DiskFault | None:
     fault = _numbered(error) if isinstance(error, OSError) else None
     if fault is not None:
         return fault
-    said = said_by(error).lower()
-    return next((fault for words, fault in _WORDS.items() if words in said), None)
+    message = said_by(error).lower()
+    return next((fault for words, fault in _WORDS.items() if words in message), None)
 
 
 def said_by(error: BaseException) -> str:
@@ -185,8 +185,8 @@ def let_go(rows: npt.NDArray[Any], part: slice) -> None:
 
     What is in memory, and no file, stays.
     """
-    held: mmap.mmap | None = getattr(rows, "_mmap", None)
-    if held is not None:
+    mapping: mmap.mmap | None = getattr(rows, "_mmap", None)
+    if mapping is not None:
         begin = part.start * rows.strides[0]
         begin -= begin % mmap.PAGESIZE
-        held.madvise(mmap.MADV_DONTNEED, begin, part.stop * rows.strides[0] - begin)
+        mapping.madvise(mmap.MADV_DONTNEED, begin, part.stop * rows.strides[0] - begin)

@@ -76,25 +76,25 @@ class LexicalIndex:
         terms = np.array([self._term(word) for word in words.dictionary.to_pylist()], dtype=np.int64)
         term = terms[words.indices.to_numpy()] if len(words) else np.empty(0, np.int64)
         text = np.repeat(np.arange(len(texts)), lengths)
-        kept = term >= 0
-        ones = np.ones(int(kept.sum()), dtype=np.float32)
-        return sparse.csr_array((ones, (text[kept], term[kept])), shape=(len(texts), len(self._terms)))
+        mask = term >= 0
+        ones = np.ones(int(mask.sum()), dtype=np.float32)
+        return sparse.csr_array((ones, (text[mask], term[mask])), shape=(len(texts), len(self._terms)))
 
     def _term(self, word: str) -> int:
         """The number of a word's stem, a new one where it is new; -1 for a stop word."""
-        known = self._words.get(word)
-        if known is None:
+        number = self._words.get(word)
+        if number is None:
             blank = not word or word in STOP_WORDS
-            known = -1 if blank else self._terms.setdefault(self._stem(word), len(self._terms))
-            self._words[word] = known
-        return known
+            number = -1 if blank else self._terms.setdefault(self._stem(word), len(self._terms))
+            self._words[word] = number
+        return number
 
     def _number(self, word: str) -> int:
         """The number of a word's stem; -1 where no text has it, or it is a stop word."""
-        known = self._words.get(word)
-        if known is None:
+        number = self._words.get(word)
+        if number is None:
             return -1 if word in STOP_WORDS else self._terms.get(self._stem(word), -1)
-        return known
+        return number
 
     def frequency(self, word: str) -> int:
         """Texts that have a word with the stem of `word`."""
@@ -114,12 +114,12 @@ class LexicalIndex:
             depth: Most texts of a question.
             allows: Whether text n may be found for question n, of arrays of both; by default all may.
         """
-        asked = self.asked(questions)
-        cost = np.asarray(asked @ np.diff(self._found_by.indptr).astype(np.float64))
+        queries = self.asked(questions)
+        cost = np.asarray(queries @ np.diff(self._found_by.indptr).astype(np.float64))
         block = np.floor(np.cumsum(cost) / _MOST_PRODUCTS).astype(np.int64)
-        found = [self._block(asked, np.flatnonzero(block == n), depth, allows) for n in np.unique(block)]
+        blocks = [self._block(queries, np.flatnonzero(block == n), depth, allows) for n in np.unique(block)]
         none = [Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
-        parts = found or none
+        parts = blocks or none
         return Scored(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("question", "chunk", "score")))
 
     def asked(self, questions: Sequence[str]) -> sparse.csr_array:
@@ -127,9 +127,9 @@ class LexicalIndex:
         terms = [np.unique([self._number(w) for w in q.split()] or [-1]) for q in questions]
         row = np.repeat(np.arange(len(terms)), [len(t) for t in terms])
         column = np.concatenate(terms) if terms else np.empty(0, np.int64)
-        kept = column >= 0
-        ones = np.ones(int(kept.sum()), dtype=np.float32)
-        return sparse.csr_array((ones, (row[kept], column[kept])), shape=(len(questions), self._found_by.shape[0]))
+        mask = column >= 0
+        ones = np.ones(int(mask.sum()), dtype=np.float32)
+        return sparse.csr_array((ones, (row[mask], column[mask])), shape=(len(questions), self._found_by.shape[0]))
 
     def texts_with(self, term: Positions) -> tuple[Positions, Positions]:
         """(n, text) of all texts that have the term `term[n]`, sorted."""
@@ -138,8 +138,8 @@ class LexicalIndex:
 
     def having(self, term: Positions) -> Positions:
         """How many texts have each of the terms, shape as `term`."""
-        found: Positions = np.diff(self._found_by.indptr)[term].astype(np.int64)
-        return found
+        frequency: Positions = np.diff(self._found_by.indptr)[term].astype(np.int64)
+        return frequency
 
     def contains(self, term: Positions, text: Positions) -> npt.NDArray[np.bool_]:
         """Whether the text `text[n]` has the term `term[n]`: a binary search of all pairs at once, shape as `term`."""
@@ -151,25 +151,25 @@ class LexicalIndex:
             open_ = low < high
             below = open_ & (texts[np.where(open_, middle, 0)] < text)
             low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
-        found: npt.NDArray[np.bool_] = (low < end) & (texts[np.where(low < end, low, 0)] == text)
-        return found
+        contained: npt.NDArray[np.bool_] = (low < end) & (texts[np.where(low < end, low, 0)] == text)
+        return contained
 
     def _block(
         self,
-        asked: sparse.csr_array,
+        queries: sparse.csr_array,
         rows: Positions,
         depth: int,
         allows: Callable[[Positions, Positions], npt.NDArray[np.bool_]] | None,
     ) -> Scored:
-        scores = (asked[rows] @ self._found_by).tocoo()
+        scores = (queries[rows] @ self._found_by).tocoo()
         question, text, score = rows[scores.row], scores.col.astype(np.int64), scores.data
         if allows is not None:
             may = allows(question, text)
             question, text, score = question[may], text[may], score[may]
-        found = in_order(question, text, score)
-        rank = np.arange(len(found.question)) - np.searchsorted(found.question, found.question)
-        kept = rank < depth
-        return Scored(found.question[kept], found.chunk[kept], found.score[kept])
+        scored = in_order(question, text, score)
+        rank = np.arange(len(scored.question)) - np.searchsorted(scored.question, scored.question)
+        best = rank < depth
+        return Scored(scored.question[best], scored.chunk[best], scored.score[best])
 
 
 def ranges(starts: Positions, stops: Positions) -> tuple[Positions, Positions]:

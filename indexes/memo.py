@@ -224,9 +224,9 @@ class Memo:
         """Position of each fingerprint in the index, -1 where no block that is as it was written has it."""
         while True:
             at = self._index.find(prints)
-            known = at[at >= 0]
+            positions = at[at >= 0]
             places = np.unique(
-                np.stack([self._index.part[known], self._index.row[known] // BLOCK_ROWS], axis=1), axis=0
+                np.stack([self._index.part[positions], self._index.row[positions] // BLOCK_ROWS], axis=1), axis=0
             )
             damaged = [(part, block) for part, block in places.tolist() if not self._is_whole(part, block)]
             if not damaged:
@@ -282,10 +282,10 @@ class Memo:
     def _known(self, prints: Fingerprints, at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Position of each fingerprint in the index, `at`, all of which are to be there."""
         if (at < 0).any():
-            lost = int((at < 0).sum())
+            absent = int((at < 0).sum())
             for path in self._damaged:
-                raise DamagedError(path, f"{lost} results of {len(prints)} were lost just now", "run it again")
-            raise KeyError(f"{lost} of {len(prints)} rows have no result in {self.directory}")
+                raise DamagedError(path, f"{absent} results of {len(prints)} were lost just now", "run it again")
+            raise KeyError(f"{absent} of {len(prints)} rows have no result in {self.directory}")
         return at
 
     def places(self, prints: Fingerprints) -> Places:
@@ -327,7 +327,7 @@ class _Blocks:
         """Results at these places, in their order."""
         block = row // BLOCK_ROWS
         places, inverse = np.unique(np.stack([part, block], axis=1), axis=0, return_inverse=True)
-        taken: list[pa.RecordBatch] = []
+        batches: list[pa.RecordBatch] = []
         order: list[npt.NDArray[np.int64]] = []
         # One turn per stored block, of up to 256 results: rows that were computed together are read together.
         for n, (p, b) in enumerate(places.tolist()):
@@ -338,9 +338,9 @@ class _Blocks:
             self._held[p, b] = batch
             if len(self._held) > 16:
                 self._held.popitem(last=False)
-            taken.append(batch.take(pa.array(row[wanted] - b * BLOCK_ROWS)))
+            batches.append(batch.take(pa.array(row[wanted] - b * BLOCK_ROWS)))
             order.append(wanted)
-        table = pa.Table.from_batches(taken).combine_chunks()
+        table = pa.Table.from_batches(batches).combine_chunks()
         back = np.argsort(np.concatenate(order), kind="stable")
         return table.to_batches()[0].take(pa.array(back))
 

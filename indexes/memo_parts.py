@@ -177,17 +177,17 @@ class MemoIndex:
         """Position of each fingerprint in the index, -1 where it is absent; shape (len(prints),)."""
         high, low = halves(prints)
         at = np.searchsorted(self.high, high)
-        found = np.full(len(prints), -1, dtype=np.int64)
+        positions = np.full(len(prints), -1, dtype=np.int64)
         open_ = np.arange(len(prints))
         while open_.size:
             inside = at[open_] < len(self.high)
             open_ = open_[inside]
             open_ = open_[self.high[at[open_]] == high[open_]]
             same = self.low[at[open_]] == low[open_]
-            found[open_[same]] = at[open_[same]]
+            positions[open_[same]] = at[open_[same]]
             open_ = open_[~same]
             at[open_] += 1
-        return found
+        return positions
 
 
 def halves(prints: Fingerprints) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:

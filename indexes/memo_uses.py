@@ -106,12 +106,12 @@ def read_uses(folder: Path) -> Uses:
     """The marks of a folder; none where there are none, or they are damaged, which is logged."""
     path = uses_file(folder)
     try:
-        told, _, content = path.read_bytes().partition(b"\n")
+        digest, _, content = path.read_bytes().partition(b"\n")
     except FileNotFoundError:
         return NO_USES
     except OSError as error:
         return _damaged(path, str(error))
-    if told.decode("ascii", "replace") != checksum(content):
+    if digest.decode("ascii", "replace") != checksum(content):
         return _damaged(path, "its bytes are others than were written")
     marks = pa.ipc.open_file(pa.py_buffer(content)).read_all().combine_chunks()
     return Uses(marks.column("head").to_numpy(), marks.column("night").to_numpy())

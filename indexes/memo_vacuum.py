@@ -72,15 +72,15 @@ class MemoFolder:
     @cached_property
     def _results(self) -> list[tuple[_Part, Nights]]:
         """The parts, each with the night in which each of its results was last used; 0 for what no lookup finds."""
-        found = Memo(self.folder).results()
-        nights = self._uses.of(found.heads)
+        index = Memo(self.folder).results()
+        nights = self._uses.of(index.heads)
         parts = {part.path: part for part in self.parts}
         results: list[tuple[_Part, Nights]] = []
-        for number, path in enumerate(found.parts):
-            inside = found.part == number
+        for number, path in enumerate(index.parts):
+            inside = index.part == number
             part = parts[path] if path in parts else _Part.at(path)
             of_rows = np.zeros(part.rows, dtype=np.int64)
-            of_rows[found.row[inside]] = np.where(found.found[inside], np.maximum(nights[inside], part.night), 0)
+            of_rows[index.row[inside]] = np.where(index.found[inside], np.maximum(nights[inside], part.night), 0)
             results.append((part, of_rows))
         return results
 
@@ -113,8 +113,8 @@ class MemoFolder:
                 freed += _shrink(part, used, dry_run=dry_run)
         if freed.files and not dry_run:
             # Leave no marks of what is not there any more.
-            left = Memo(self.folder).results()
-            write_uses(self.folder, self._uses.only(np.unique(left.heads)))
+            index = Memo(self.folder).results()
+            write_uses(self.folder, self._uses.only(np.unique(index.heads)))
         return freed
 
 

@@ -45,8 +45,8 @@ class ObjectStore:
         require("obstore", f"a warehouse at {self.url}")
         from obstore.store import from_url
 
-        named = [os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")]
-        endpoint = next(filter(None, named), "") if self.url.scheme == "s3" else ""
+        endpoints = [os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")]
+        endpoint = next(filter(None, endpoints), "") if self.url.scheme == "s3" else ""
         client = {"connect_timeout": "10s", "timeout": "60s", "allow_http": endpoint.startswith("http://")}
         at = {"endpoint": endpoint} if endpoint else {}
         with self._telling("opened"):
@@ -189,8 +189,8 @@ def repeated(do: Callable[[], Item]) -> Item:
     return do()
 
 
-def _whole(found: Any) -> tuple[bytes, Version]:
-    return bytes(found.bytes()), _version(found.meta)
+def _whole(answer: Any) -> tuple[bytes, Version]:
+    return bytes(answer.bytes()), _version(answer.meta)
 
 
 def _version(of: Mapping[str, Any]) -> Version:

@@ -178,11 +178,11 @@ class Part:
             for batch in self.batches("pages"):
                 gone = removals.holds(batch)
                 rows = batch.filter(pa.array(gone)).select(["source_file", "warc_file", "warc_offset"]).to_pylist()
-                stated = {"reason": REMOVED, "detail": REMOVED_DETAIL}
-                told = [{"source_file": row["source_file"], "key": place_of(row), **stated} for row in rows]
-                places += [reject["key"] for reject in told]
+                cause = {"reason": REMOVED, "detail": REMOVED_DETAIL}
+                rejects = [{"source_file": row["source_file"], "key": place_of(row), **cause} for row in rows]
+                places += [reject["key"] for reject in rejects]
                 writer.write("pages", batch.filter(pa.array(~gone)))
-                writer.write("rejects", pa.RecordBatch.from_pylist(told, schema=REJECTED))
+                writer.write("rejects", pa.RecordBatch.from_pylist(rejects, schema=REJECTED))
             for batch in self.batches("rejects"):  # What else is told of a removed page may quote it.
                 told_of = pc.is_in(batch.column("key"), pa.array(places, pa.string()))
                 writer.write("rejects", batch.filter(pc.invert(told_of)))
@@ -319,14 +319,14 @@ class PageStore:
 
         Raises DamagedError: one of them is damaged; the message says what to ingest again.
         """
-        found = [read_part(self.directory, name, named) for name, named in self.named().items()]
-        for part in found:
+        parts = [read_part(self.directory, name, entry) for name, entry in self.named().items()]
+        for part in parts:
             part.check()
-        return sorted(found, key=lambda part: [(c.file, c.start) for c in part.claims[:1]])
+        return sorted(parts, key=lambda part: [(c.file, c.start) for c in part.claims[:1]])
 
     def whole_parts(self) -> list[Part]:
         """Those of the parts in effect that are not damaged; the others are logged."""
-        return [part for name, named in self.named().items() if (part := self._whole(name, named))]
+        return [part for name, entry in self.named().items() if (part := self._whole(name, entry))]
 
     @property
     def manifests(self) -> tuple[Path, Path]:
@@ -337,10 +337,10 @@ class PageStore:
         """A part in effect, whose pages are not read; as `read_part`."""
         return read_part(self.directory, name, named)
 
-    def _whole(self, name: str, named: Named | None) -> Part | None:
+    def _whole(self, name: str, entry: Named | None) -> Part | None:
         """A finished part, unless it is damaged, which is logged."""
         try:
-            part = read_part(self.directory, name, named)
+            part = read_part(self.directory, name, entry)
             part.check()
         except DamagedError as error:
             log.warning("%s", error)
@@ -383,8 +383,8 @@ class PageStore:
 
     def pending(self) -> list[Part]:
         """Finished parts that are not in effect: of ingests that did not come to their end."""
-        named = self.named()
-        names = sorted(p.stem for p in self.directory.glob("*.json") if p.stem not in named)
+        entries = self.named()
+        names = sorted(p.stem for p in self.directory.glob("*.json") if p.stem not in entries)
         return [part for name in names if (part := self._whole(name, None))]
 
     def publish(self, parts: Sequence[Part], gone: Iterable[str] = ()) -> None:
@@ -393,7 +393,7 @@ class PageStore:
         The files `gone` count no more.
         """
         again = {*(c.file for part in parts for c in part.live), *gone}
-        named: dict[str, Named] = {}
+        entries: dict[str, Named] = {}
         retired: list[str] = []
         there = self.named()
         ingest = 1 + max((of.ingest for of in there.values()), default=0)
@@ -403,14 +403,14 @@ class PageStore:
         for name, before in there.items():
             now = replace(before, dropped=sorted({*before.dropped, *(again & set(before.files))}))
             if now.live:
-                named[name] = now
+                entries[name] = now
             else:
                 retired.append(name)
         for part in parts:
             files = {c.file: c.version for c in sorted(part.claims, key=lambda claim: claim.file)}
             earlier = {at[0]: numbers[at] for at in files.items() if at in numbers}
-            named[part.name] = Named(files, sorted(part.dropped), ingest, earlier)
-        self._write(named, self.removals())
+            entries[part.name] = Named(files, sorted(part.dropped), ingest, earlier)
+        self._write(entries, self.removals())
         for name in retired:
             Part(self.directory, name, ()).remove()
 
@@ -423,17 +423,17 @@ class PageStore:
 
         Raises DamagedError: a part is damaged that is to be written without them.
         """
-        before, named = self.removals(), self.named()
+        before, entries = self.removals(), self.named()
         since = datetime.now(UTC) if purge else before.purge_since
         every = before.marks | frozenset(marks)
         removals = Removals(every, since, every if purge else before.purged)
-        self._write(named, removals)
+        self._write(entries, removals)
         if not purge:
             return
-        parts = [self.part(name, of) for name, of in named.items()]
+        parts = [self.part(name, of) for name, of in entries.items()]
         again = {part.name: part.without(removals) for part in parts}
-        live = {name: {file: of.files[file] for file in of.live} for name, of in named.items()}
-        now = {again[name].name: replace(of, files=live[name], dropped=()) for name, of in named.items()}
+        live = {name: {file: of.files[file] for file in of.live} for name, of in entries.items()}
+        now = {again[name].name: replace(of, files=live[name], dropped=()) for name, of in entries.items()}
         self._write(now, removals)
         for part in (*self.pending(), *(part for part in parts if again[part.name] is not part)):
             part.remove()
@@ -447,10 +447,10 @@ class PageStore:
         """Note that the text of all removed pages has left the warehouse. Hold the lock alone."""
         self._write(self.named(), replace(self.removals(), purge_since=None))
 
-    def _write(self, named: Mapping[str, Named], removals: Removals) -> None:
+    def _write(self, entries: Mapping[str, Named], removals: Removals) -> None:
         manifest = {
             "format": _FORMAT,
-            "parts": {name: asdict(of) for name, of in named.items()},
+            "parts": {name: asdict(of) for name, of in entries.items()},
             "removed": sorted(mark.hex() for mark in removals.marks),
             "purged": sorted(mark.hex() for mark in removals.purged),
             "purge_since": removals.purge_since and removals.purge_since.isoformat(),

@@ -216,14 +216,14 @@ class FolderWriter:
     def _close_to_others(self) -> None:
         """Delete what was not adopted; a task that still writes there finds its folder gone, and may leave a rest."""
         if self._others.is_dir():
-            left = self._temporary.with_name(f"{self._temporary.name}-left")
-            self._others.replace(left)
-            shutil.rmtree(left, ignore_errors=True)
+            folder = self._temporary.with_name(f"{self._temporary.name}-left")
+            self._others.replace(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def stage(self) -> Stage:
         """What was written."""
-        listed = checksum_of(self._path / INDEX)
-        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), listed)
+        checksum = checksum_of(self._path / INDEX)
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), checksum)
 
 
 def writer_among(folder: Path, table: Table) -> StageWriter:

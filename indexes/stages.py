@@ -102,12 +102,12 @@ class Stage:
 
         self.check()
         names = list(columns) if columns is not None else self.table.schema.names
-        wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
+        condition = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         files = [str(path) for path in parquet_files(self.path)]  # Not what else may stand in a folder.
-        written = ds.dataset(files, format="parquet")
-        there = [n for n in names if n in written.schema.names]
-        found = columns_in(written.to_table(columns=there, filter=wanted), self.table.fields(names))
-        return pa.Table.from_arrays(found, names=names)
+        dataset = ds.dataset(files, format="parquet")
+        there = [n for n in names if n in dataset.schema.names]
+        arrays = columns_in(dataset.to_table(columns=there, filter=condition), self.table.fields(names))
+        return pa.Table.from_arrays(arrays, names=names)
 
 
 def _verify(path: Path, expected: str) -> None:
@@ -150,10 +150,10 @@ def columns_in(rows: pa.Table | pa.RecordBatch, wanted: pa.Schema) -> list[Any]:
     It also wrote maps as lists of pairs.
     """
     there = set(rows.schema.names)
-    found = [rows.column(f.name) if f.name in there else pa.nulls(rows.num_rows, f.type) for f in wanted]
+    columns = [rows.column(f.name) if f.name in there else pa.nulls(rows.num_rows, f.type) for f in wanted]
     return [
         _as_map(column, field.type) if pa.types.is_map(field.type) and pa.types.is_list(column.type) else column
-        for column, field in zip(found, wanted, strict=True)
+        for column, field in zip(columns, wanted, strict=True)
     ]
 
 

@@ -114,16 +114,16 @@ def nearest(
 
     Memory: about 42 MB for the products of a block, and k positions and cosines per query.
     """
-    found = Neighbours(
+    neighbours = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
     )
     for start in range(0, len(queries), _QUERIES):
         stop = min(start + _QUERIES, len(queries))
         self_of = own[start:stop] if own is not None else None
         best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, scan=scan)
-        found.positions[start:stop] = best.positions
-        found.similarities[start:stop] = best.similarities
-    return found
+        neighbours.positions[start:stop] = best.positions
+        neighbours.similarities[start:stop] = best.similarities
+    return neighbours
 
 
 def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | None, *, scan: bool) -> Neighbours:
@@ -165,8 +165,8 @@ def _nominated(products: Floats, floor: Floats, k: int, rounding: np.float32) ->
     query, group = np.nonzero((tops >= least) & (tops > -np.inf))
     column = group[:, None] + np.arange(0, columns, width)
     inside = column < columns
-    found = products[query[:, None], np.where(inside, column, 0)]
-    row, nth = np.nonzero(inside & (found >= least[query]) & (found > -np.inf))
+    candidates = products[query[:, None], np.where(inside, column, 0)]
+    row, nth = np.nonzero(inside & (candidates >= least[query]) & (candidates > -np.inf))
     return query[row], column[row, nth]
 
 

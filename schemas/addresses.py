@@ -41,10 +41,10 @@ def parse_address(text: str | Path) -> Path | Url:
 
     Raises AddressError: the text is blank, or no path and no URL.
     """
-    given = os.fspath(text)
-    if not given.strip() or "\0" in unquote(given):
-        raise AddressError(f"{given!r} is no path; name a file or folder (a shell variable that is not set is empty)")
-    match = _SCHEME.fullmatch(given)
+    address = os.fspath(text)
+    if not address.strip() or "\0" in unquote(address):
+        raise AddressError(f"{address!r} is no path; name a file or folder (a shell variable that is not set is empty)")
+    match = _SCHEME.fullmatch(address)
     if match is None:
         return Path(text)
     dot, scheme, slashes, rest = match.groups()
@@ -52,10 +52,10 @@ def parse_address(text: str | Path) -> Path | Url:
     if scheme == "file" and not dot and slashes != "//":
         return Path(os.fsdecode(unquote_to_bytes(os.fsencode(f"/{rest}"))))
     if scheme == "file":
-        raise AddressError(f"{given}: an address of a file has three slashes and no host, like file:///data/pages")
+        raise AddressError(f"{address}: an address of a file has three slashes and no host, like file:///data/pages")
     if dot or slashes != "//":
         raise AddressError(
-            f"{given} looks like {scheme}://{rest} with wrong slashes: correct them, or name a folder called so "
+            f"{address} looks like {scheme}://{rest} with wrong slashes: correct them, or name a folder called so "
             "by its absolute path"
         )
     return Url(f"{scheme}://{rest}")

@@ -100,9 +100,9 @@ class Hit(BaseModel):
 
     @field_validator("metadata", mode="before")
     @classmethod
-    def _of_pairs(cls, said: object) -> object:
+    def _of_pairs(cls, value: object) -> object:
         """A row of a table has it as pairs."""
-        return dict(said) if isinstance(said, list) else said
+        return dict(value) if isinstance(value, list) else value
 
 
 class PathNode(BaseModel):

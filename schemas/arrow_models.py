@@ -30,15 +30,15 @@ def arrow_schema(model: type[BaseModel]) -> pa.Schema:
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, pa.DataType]]:
-    given = ((name, field) for name, field in model.model_fields.items() if not field.exclude)
-    yield from ((name, _type(field.annotation, field.metadata)) for name, field in given)
+    fields = ((name, field) for name, field in model.model_fields.items() if not field.exclude)
+    yield from ((name, _type(field.annotation, field.metadata)) for name, field in fields)
     yield from ((name, _type(field.return_type)) for name, field in model.model_computed_fields.items())
 
 
 def _type(annotation: Any, metadata: Any = ()) -> pa.DataType:
-    named = next((m for m in metadata if isinstance(m, pa.DataType)), None)
-    if named is not None:
-        return named
+    arrow_type = next((m for m in metadata if isinstance(m, pa.DataType)), None)
+    if arrow_type is not None:
+        return arrow_type
     origin, inner = get_origin(annotation), [a for a in get_args(annotation) if a is not NoneType]
     if origin is Annotated:
         return _type(inner[0], inner[1:])

@@ -57,18 +57,18 @@ class WarehouseFolder:
         """
         if root.is_file():
             raise WarehouseError(f"{root} is a file; --warehouse names the directory of a warehouse")
-        found = _format_of(root / "warehouse.json")
-        if found is None and (store := stored_at(root, FORMAT["version"])):
+        about = _format_of(root / "warehouse.json")
+        if about is None and (store := stored_at(root, FORMAT["version"])):
             if store.current is None:
                 raise WarehouseError(
                     f"{store.url} is no warehouse; `quern build PAGES --warehouse {store.url}` makes one"
                 )
-            write_sealed(root / "warehouse.json", found := about_format())
-        if found is None:
+            write_sealed(root / "warehouse.json", about := about_format())
+        if about is None:
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
-        if found.get("version") != FORMAT["version"]:
-            number, this = found.get("version"), FORMAT["version"]
-            by = f"Quern {found[_BY]}, " if _BY in found else ""
+        if about.get("version") != FORMAT["version"]:
+            number, this = about.get("version"), FORMAT["version"]
+            by = f"Quern {about[_BY]}, " if _BY in about else ""
             newer = isinstance(number, int) and number > this
             age, use = ("a newer", "use that one, or ") if newer else ("an older", "")
             raise WarehouseError(
@@ -109,31 +109,31 @@ class WarehouseFolder:
         Raises WarehouseError: there is no such snapshot; DamagedError: the manifest is damaged, or the pointer to the
         published one.
         """
-        wanted = build_id or self.current_id()
-        if wanted is None:
+        target = build_id or self.current_id()
+        if target is None:
             raise WarehouseError(
                 f"nothing is published in {self.address} yet; run `quern build -w {self.address}` first"
             )
-        path = self.manifest_path(wanted)
+        path = self.manifest_path(target)
         try:
             return Manifest.model_validate(read_sealed(path, _ANOTHER))
         except FileNotFoundError:
-            known = ", ".join(self.snapshot_ids()[-3:]) or "none"
-            raise WarehouseError(f"there is no snapshot {wanted} in {self.address}; the latest are: {known}") from None
+            ids = ", ".join(self.snapshot_ids()[-3:]) or "none"
+            raise WarehouseError(f"there is no snapshot {target} in {self.address}; the latest are: {ids}") from None
         except ValidationError as error:
             raise DamagedError(path, f"{error.error_count()} fields cannot be read", _ANOTHER) from None
 
     def whole_manifests(self) -> list[Manifest]:
         """The manifests that are not damaged, oldest first; damaged ones are logged."""
-        found = []
+        manifests = []
         for build_id in self.snapshot_ids():
             try:
-                found.append(self.manifest(build_id))
+                manifests.append(self.manifest(build_id))
             except DamagedError as error:
                 log.warning("%s", error)
             except WarehouseError:  # Pruned since it was listed.
                 continue
-        return found
+        return manifests
 
     def manifest_path(self, build_id: str) -> Path:
         """Where the manifest of a snapshot is; its leases are locks on that file."""

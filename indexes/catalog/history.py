@@ -37,8 +37,8 @@ class BuildHistory:
 
     def files(self, build_id: str = "*") -> dict[Path, str]:
         """The files of all builds, oldest first, or of one, and their checksums."""
-        named = ((path, _NAME.fullmatch(path.name)) for path in sorted(self._folder.glob(f"{build_id}.*.parquet")))
-        return {path: name[1] for path, name in named if name}
+        matches = ((path, _NAME.fullmatch(path.name)) for path in sorted(self._folder.glob(f"{build_id}.*.parquet")))
+        return {path: name[1] for path, name in matches if name}
 
     def add(self, build: Build) -> None:
         """Write the record of a build, in place of an earlier or a damaged one.
@@ -72,7 +72,7 @@ class BuildHistory:
                 log.warning("%s is damaged (%s): %s", path, why, MEND)
                 continue
             with pq.ParquetFile(path) as file:
-                written = file.read(use_threads=False)
-            known = pa.Table.from_arrays(columns_in(written, BUILDS.schema), schema=BUILDS.schema)
-            for row in known.to_pylist(maps_as_pydicts="strict"):
+                table = file.read(use_threads=False)
+            records = pa.Table.from_arrays(columns_in(table, BUILDS.schema), schema=BUILDS.schema)
+            for row in records.to_pylist(maps_as_pydicts="strict"):
                 yield Build.model_validate({name: value for name, value in row.items() if value is not None})

@@ -72,11 +72,11 @@ class Manifest(BaseModel):
 
     def known_settings(self) -> Settings:
         """The settings of the build; what this version of Quern no longer knows is left out."""
-        known = {name: type(group).model_fields for name, group in Settings()}
+        fields = {name: type(group).model_fields for name, group in Settings()}
         tree = {
-            group: {n: v for n, v in values.items() if n in known[group]}
+            group: {n: v for n, v in values.items() if n in fields[group]}
             for group, values in self.settings.items()
-            if group in known
+            if group in fields
         }
         try:
             return Settings.model_validate(tree)

@@ -99,11 +99,11 @@ class StoredSnapshots:
     @cached_property
     def _read(self) -> tuple[Pointer, Version] | None:
         """The pointer and its version, as they were when they were first asked for; None before the first snapshot."""
-        found = self.objects.read(_POINTER)
-        if found is None:
+        answer = self.objects.read(_POINTER)
+        if answer is None:
             return None
         try:
-            pointer = Pointer.model_validate(unsealed(found[0]))
+            pointer = Pointer.model_validate(unsealed(answer[0]))
         except (ValueError, ValidationError) as error:
             raise StoreError(f"{self.url}/{_POINTER} is damaged: put an earlier version of it there") from error
         if pointer.version != self._format:
@@ -111,7 +111,7 @@ class StoredSnapshots:
                 f"{self.url} was made by another version of Quern (format {pointer.version}, this one reads "
                 f"{self._format}): use that one, or name another prefix and build from the same pages again"
             )
-        return pointer, found[1]
+        return pointer, answer[1]
 
     @property
     def pointer(self) -> Pointer | None:
@@ -143,8 +143,8 @@ class StoredSnapshots:
 
         Raises DamagedError: a file is gone from the store, or is not as it was written.
         """
-        named = {n: key for n, key in manifest.objects.items() if n == name or n.startswith(f"{name}/")}
-        paths = {self.root / n: key for n, key in named.items()}
+        keys = {n: key for n, key in manifest.objects.items() if n == name or n.startswith(f"{name}/")}
+        paths = {self.root / n: key for n, key in keys.items()}
         lacking = [path for path, key in paths.items() if VERIFIED.damage(path, checksum_in(key))]
         if lacking:
             self.objects.each(lambda path: self._fetch(paths[path], path), lacking)
@@ -264,17 +264,17 @@ class StoredSnapshots:
         others, manifests = self.pointer.snapshots if self.pointer else {}, kept()
         if len(manifests) < len(others):
             return
-        named = {key for manifest in manifests for key in manifest.objects.values()}
-        named |= {_manifest_key(of, expected) for of, expected in others.items()}
+        keys = {key for manifest in manifests for key in manifest.objects.values()}
+        keys |= {_manifest_key(of, expected) for of, expected in others.items()}
         there = self.objects.listed("files/") | self.objects.listed("snapshots/")
         newest = max((changed for _, changed in there.values()), default=None)  # By the store's clock, as all are.
-        gone = [
+        unused = [
             key
             for key, (_, changed) in there.items()
-            if key not in named
+            if key not in keys
             and (key.split("/")[1].partition(".")[0] == build_id or (newest and newest - changed > _ABANDONED))
         ]
-        self.objects.delete(gone)
+        self.objects.delete(unused)
 
     def _move(self, build_id: str | None, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
         """Replace the pointer: publish `build_id`, or what is published, of the snapshots that `change` makes of those.

@@ -113,11 +113,11 @@ class Warehouse(WarehouseFolder):
         """A lease on a snapshot, by default the published one. Raises WarehouseError: there is no such snapshot."""
         # Others are published and pruned meanwhile.
         for _ in range(10):
-            wanted = build_id or self.current_id()
-            if wanted is None:
+            snapshot_id = build_id or self.current_id()
+            if snapshot_id is None:
                 break
             try:
-                return take_lease(self.manifest_path(wanted))
+                return take_lease(self.manifest_path(snapshot_id))
             except FileNotFoundError:  # Another was published since the pointer was read, and this one pruned.
                 continue
         return Lease(self.manifest_path(self.manifest(build_id).build_id), None)
@@ -137,11 +137,11 @@ class Warehouse(WarehouseFolder):
             for served in {table.served, False}:
                 self.fetch(parent, table.name, served=served)
         # The version that was pinned, unless it is damaged.
-        kept, pinned = stage, replace(stage, path=self.root / before.file, checksum=before.checksum)
+        source, pinned = stage, replace(stage, path=self.root / before.file, checksum=before.checksum)
         if pinned.path != stage.path and pinned.as_written():
             remove(stage.path)
-            kept = pinned
-        whole = kept.path == pinned.path
+            source = pinned
+        whole = source.path == pinned.path
         if whole and table.served:
             try:
                 self.served.check(table.name, before.version, before.served)
@@ -150,7 +150,7 @@ class Warehouse(WarehouseFolder):
                 whole = False
         if whole and not (table.served and before.layout != LAYOUT):
             return before
-        again = self._written(kept, before.version)
+        again = self._written(source, before.version)
         if not whole:
             self._instead.append(_Instead(table.name, before, again))
         return again
@@ -233,10 +233,10 @@ class Warehouse(WarehouseFolder):
 
         The published one always stays, and what is leased: it goes when it is pruned again.
         """
-        gone = [s for s in self.prunable(keep) if self.forget(s)]
+        pruned = [s for s in self.prunable(keep) if self.forget(s)]
         for remnant in list(self.remnants(keep)):
             remnant.remove()
-        return gone
+        return pruned
 
     def prunable(self, keep: int) -> list[str]:
         """Ids of all snapshots but the newest `keep` and the published one, leased or not."""
@@ -259,40 +259,40 @@ class Warehouse(WarehouseFolder):
         What a damaged manifest names is not known: no table goes while there is one, until it is pruned itself.
         """
         ids = [s for s in self.snapshot_ids() if s not in without]
-        kept = [m for m in self.whole_manifests() if m.build_id not in without]
-        whole = len(kept) == len(ids)
+        manifests = [m for m in self.whole_manifests() if m.build_id not in without]
+        whole = len(manifests) == len(ids)
         for path in self.snapshots.glob("[0-9]*.json") if self.store else ():
             if path.stem not in self.snapshot_ids():  # Pruned by another machine: it may be read on this one.
                 if self.is_leased(path.stem):
-                    kept.append(Manifest.model_validate(read_sealed(path)))
+                    manifests.append(Manifest.model_validate(read_sealed(path)))
                 else:
                     yield Remnant("snapshots", path)
         if whole:
-            # Staged files and versions of served tables that none of `kept` names, and no build in progress made.
-            named = {self.root / v.file for m in kept for v in m.tables.values()}
+            # Staged files and versions of served tables that none of `manifests` names, and no build in progress made.
+            files = {self.root / v.file for m in manifests for v in m.tables.values()}
             going_on = {folder.name for folder in self.builds_in_progress()}
             for path in self.stages.glob("*/*.parquet"):
-                if path not in named and path.stem not in going_on:
+                if path not in files and path.stem not in going_on:
                     yield Remnant("temporary" if path.name.startswith(".tmp-") else "stages", path)
-            served = {(n, v.version) for m in kept for n, v in m.tables.items() if v.kind == "served"}
+            versions = {(n, v.version) for m in manifests for n, v in m.tables.items() if v.kind == "served"}
             for table, version in self.served.versions():
-                if (table, version) not in served:
+                if (table, version) not in versions:
                     yield Remnant("served", self.served.folder(table, version))
-            yield from SearchFiles(self.root).remnants({v.digest for m in kept for v in m.tables.values()})
+            yield from SearchFiles(self.root).remnants({v.digest for m in manifests for v in m.tables.values()})
         # Of refused builds, what is older than all snapshots that are kept for their age.
-        told = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log"), *self.lineage.glob("[0-9]*.jsonl")]
-        for path in told if ids else ():
+        records = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log"), *self.lineage.glob("[0-9]*.jsonl")]
+        for path in records if ids else ():
             if (build_id := path.name.partition(".")[0]) not in ids and build_id < ids[-keep:][0]:
                 yield Remnant("audits" if path.parent == self.audits else "logs", path)
 
     def builds_in_progress(self) -> list[Path]:
         """Folders of builds that are run step by step and can be gone on with: nothing was published since."""
-        parent, found = self.parent_id(), []
+        parent, folders = self.parent_id(), []
         for folder in sorted(self.builds.glob("*")):
             with suppress(FileNotFoundError, DamagedError):
                 if read_sealed(folder / "begun.json").get("parent") == parent:
-                    found.append(folder)
-        return found
+                    folders.append(folder)
+        return folders
 
     def drop_build(self, build_id: str, *, docs: bool) -> None:
         """Delete what a build wrote that came to nothing, its `docs` too; of a published one nothing."""

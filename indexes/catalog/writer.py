@@ -37,11 +37,11 @@ class Writer(BaseModel):
     def read(cls, root: Path) -> Self | None:
         """The writer of the warehouse at `root`; None where none tells of itself, or only one that has ended."""
         try:
-            found = cls.model_validate_json(_file(root).read_bytes())
+            writer = cls.model_validate_json(_file(root).read_bytes())
         except (OSError, ValidationError):
             return None
-        ended = found.host == socket.gethostname() and not psutil.pid_exists(found.process)
-        return None if ended else found
+        ended = writer.host == socket.gethostname() and not psutil.pid_exists(writer.process)
+        return None if ended else writer
 
     def tell(self, root: Path) -> None:
         """Tell who wants to write too; who cannot be told waits all the same."""
@@ -71,20 +71,20 @@ def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bo
     """
     lock, busy = root / "build.lock", TimeoutError()
     hold = storage.beside_others if beside_others else exclusive
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
             try:
-                held.enter_context(hold(lock, busy))
+                stack.enter_context(hold(lock, busy))
             except TimeoutError:
                 if seconds <= 0:
                     raise
                 log.info("waiting for %s: at most %g s", Writer.read(root) or "another build", seconds)
-                held.enter_context(hold(lock, busy, seconds))
+                stack.enter_context(hold(lock, busy, seconds))
         except TimeoutError:
             writer = Writer.read(root)
-            named = f" ({writer})" if writer else ""
+            note = f" ({writer})" if writer else ""
             raise WarehouseError(
-                f"another build is writing to {root}{named}; stop it, or wait for it: `quern build --wait SECONDS` and "
+                f"another build is writing to {root}{note}; stop it, or wait for it: `quern build --wait SECONDS` and "
                 "`quern stage --wait SECONDS` do so"
             ) from None
         except OSError as error:
@@ -92,7 +92,7 @@ def held_for_writing(root: Path, what: str, seconds: float, *, beside_others: bo
                 raise
             raise WarehouseError(f"{root} cannot be written: {error.strerror}") from None
         Writer(what=what).tell(root)
-        held.callback(_forget, root)
+        stack.callback(_forget, root)
         yield
 
 

@@ -56,9 +56,9 @@ def hierarchy(projection: sparse.csr_array, most: int, levels: int) -> list[Coun
     without the edges between them.
     """
     weights, random = _positive(projection), np.random.default_rng(0)
-    found = [_by_size(_leiden(weights, np.zeros(weights.shape[0], dtype=np.int64), random))]
-    while len(found) < levels:
-        of = found[-1]
+    partitions = [_by_size(_leiden(weights, np.zeros(weights.shape[0], dtype=np.int64), random))]
+    while len(partitions) < levels:
+        of = partitions[-1]
         large = np.bincount(of)[of] > most if len(of) else np.zeros(0, dtype=np.bool_)
         # The small ones have no edges left, and are put together again.
         inside = _within(weights, np.where(large, of, -1 - np.arange(len(of))))
@@ -66,8 +66,8 @@ def hierarchy(projection: sparse.csr_array, most: int, levels: int) -> list[Coun
         divided = _by_size(np.unique(divided, return_inverse=True)[1].astype(np.int64))
         if len(np.unique(divided)) == len(np.unique(of)):
             break
-        found.append(divided)
-    return found
+        partitions.append(divided)
+    return partitions
 
 
 def _by_size(labels: Counts) -> Counts:
@@ -88,8 +88,8 @@ def _positive(projection: sparse.csr_array) -> sparse.csr_array:
 def _within(graph: sparse.csr_array, labels: Counts) -> sparse.csr_array:
     """The edges whose ends have one label."""
     rows = _rows(graph)
-    kept = labels[rows] == labels[graph.indices]
-    return sparse.csr_array((graph.data[kept], (rows[kept], graph.indices[kept])), shape=graph.shape)
+    inside = labels[rows] == labels[graph.indices]
+    return sparse.csr_array((graph.data[inside], (rows[inside], graph.indices[inside])), shape=graph.shape)
 
 
 def _leiden(graph: sparse.csr_array, parts: Counts, random: np.random.Generator) -> Counts:

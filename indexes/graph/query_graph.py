@@ -117,8 +117,8 @@ class QueryGraph:
 
         suffix = "index" if indexes else "vectors"
         files = SearchFiles(self._snapshot.warehouse.root)
-        found = files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
-        return found or Keyed(keys, self._filled(_nameless, shape, name, key, keys), owner)
+        keyed = files.opened(f"{name}-{version.digest[:32]}-{suffix}", make, opened)
+        return keyed or Keyed(keys, self._filled(_nameless, shape, name, key, keys), owner)
 
     def _filled(
         self, room: Callable[[tuple[int, int]], Floats], shape: tuple[int, int], name: str, key: str, keys: pa.Array
@@ -175,14 +175,14 @@ class QueryGraph:
             Every reached pair once, with the hop at which it was first reached and through which node.
         """
         shape = (questions, self.edges.shape[0])
-        seen = sparse.csr_array((np.ones(len(question), dtype=np.bool_), (question, node)), shape=shape)
+        visited = sparse.csr_array((np.ones(len(question), dtype=np.bool_), (question, node)), shape=shape)
         reached = [(question, node, np.zeros(len(question), dtype=np.int32))]
-        frontier = seen
+        frontier = visited
         step = self.edges.astype(np.bool_)
         for hop in range(1, hops + 1):
             frontier = (frontier @ step).astype(np.bool_)
-            frontier = (frontier > seen).tocsr()
-            seen = (seen + frontier).tocsr()
+            frontier = (frontier > visited).tocsr()
+            visited = (visited + frontier).tocsr()
             new = frontier.tocoo()
             reached.append((new.row.astype(np.int64), new.col.astype(np.int64), np.full(new.nnz, hop, dtype=np.int32)))
         q, n, hop_of = (np.concatenate(c) for c in zip(*reached, strict=True))

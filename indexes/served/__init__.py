@@ -104,17 +104,17 @@ class ServedTable:
         if not values:
             there = self._there(names)
             return pa.schema([(self.lance if n in there else self.table).schema.field(n) for n in names]).empty_table()
-        found = []
+        tables = []
         for at in range(0, len(values), 1000):
             where = f"{column} IN ({', '.join(quote(v) for v in values[at : at + 1000])})"
             with self._held():
                 rows = self.lance.search().where(where).select(self._there(names)).limit(self.rows).to_arrow()
-            found.append(pa.Table.from_arrays(columns_in(rows, self.table.fields(names)), names=names))
-        return pa.concat_tables(found)
+            tables.append(pa.Table.from_arrays(columns_in(rows, self.table.fields(names)), names=names))
+        return pa.concat_tables(tables)
 
     def _there(self, columns: Sequence[str]) -> list[str]:
-        known = set(self.lance.schema.names)
-        return [name for name in columns if name in known]
+        names = set(self.lance.schema.names)
+        return [name for name in columns if name in names]
 
     @contextmanager
     def _held(self) -> Iterator[None]:

@@ -92,21 +92,21 @@ class ExportedTable:
         """Which rows are not the same documents as before, and the keys of those that are gone."""
         if before is None:
             return np.ones(self.stage.rows, dtype=np.bool_), []
-        found = changed_rows(before.stage, self.stage, before.stage.rows + self.stage.rows)
+        changes = changed_rows(before.stage, self.stage, before.stage.rows + self.stage.rows)
         changed = np.zeros(self.stage.rows, dtype=np.bool_)
-        changed[found.added] = changed[found.changed[:, 1]] = True
+        changed[changes.added] = changed[changes.changed[:, 1]] = True
         if self._joined and before.digests != self.digests:
             # Documents whose columns that are told with each row differ.
             old, new = (one._snapshot.stage(DOCUMENTS.name) for one in (before, self))
             pairs = changed_rows(old, new, old.rows + new.rows).changed
             columns = ["doc_id", *self._joined]
-            told = [rows_at(stage, pairs[:, n], columns).to_pylist() for n, stage in enumerate((old, new))]
-            earlier, later = ({tuple(row.values()) for row in rows} for rows in told)
+            tables = [rows_at(stage, pairs[:, n], columns).to_pylist() for n, stage in enumerate((old, new))]
+            earlier, later = ({tuple(row.values()) for row in rows} for rows in tables)
             if moved := sorted({row[0] for row in later - earlier}):
                 keys = pa.array(moved, pa.string())
                 parts = [pc.is_in(batch.column("doc_id"), keys) for batch in self.stage.batches(["doc_id"])]
                 changed |= pa.chunked_array(parts, pa.bool_()).to_numpy()
-        return changed, rows_at(before.stage, found.removed, [self.key])[self.key].to_pylist()
+        return changed, rows_at(before.stage, changes.removed, [self.key])[self.key].to_pylist()
 
     def documents(self, wanted: Mask) -> Iterator[tuple[str, bytes]]:
         """Key and JSON of the rows that are wanted, in the order of the table; nulls are left out."""
@@ -125,8 +125,8 @@ class ExportedTable:
                     of_document = {row.pop("doc_id"): row for row in told_with}
                 for n, row in enumerate(plain.to_pylist(maps_as_pydicts="strict")):
                     row |= of_document.get(row.get("doc_id"), {})
-                    told = {name: value for name, value in row.items() if value is not None}
-                    source = json.dumps(told, ensure_ascii=False, default=_isoformat)
+                    fields = {name: value for name, value in row.items() if value is not None}
+                    source = json.dumps(fields, ensure_ascii=False, default=_isoformat)
                     source = source[:-1] + "".join(f', "{name}": {texts[name][n]}' for name in vectors) + "}"
                     yield row[self.key], source.encode()
 

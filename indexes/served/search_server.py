@@ -107,18 +107,18 @@ class SearchServer:
         try:
             # Once: who mistyped an address should not wait for it.
             version = self.call("GET", "/", tries=1).get("version", {})
-            found = "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
+            kind = "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
             number = str(version.get("number", ""))
         except AttributeError:
-            found = number = ""
+            kind = number = ""
         major = number.partition(".")[0]
         if not major.isdecimal():
             raise self.error("it does not answer as a search server")
-        if found != self.kind:
-            raise self.error(f"it is {found} {number}; name it with `--to {found}`, or elasticsearch.kind={found}")
-        if int(major) not in _MAJORS[found]:
-            known = " and ".join(map(str, _MAJORS[found]))
-            raise self.error(f"it has version {number}; Quern knows {found} {known}")
+        if kind != self.kind:
+            raise self.error(f"it is {kind} {number}; name it with `--to {kind}`, or elasticsearch.kind={kind}")
+        if int(major) not in _MAJORS[kind]:
+            versions = " and ".join(map(str, _MAJORS[kind]))
+            raise self.error(f"it has version {number}; Quern knows {kind} {versions}")
         return self
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
@@ -200,25 +200,25 @@ class SearchServer:
 
     def indexes(self, alias: str) -> dict[str, Index]:
         """The indexes that an alias leads to, and those whose names begin with it and a hyphen."""
-        listed = self.call("GET", f"/{alias},{alias}-*?ignore_unavailable=true")
-        found = {}
-        for name, index in listed.items():
+        answer = self.call("GET", f"/{alias},{alias}-*?ignore_unavailable=true")
+        indexes = {}
+        for name, index in answer.items():
             try:
                 about = About.model_validate(index["mappings"]["_meta"]["quern"])
             except (KeyError, TypeError, ValidationError):
                 about = None
-            found[name] = Index(name=name, about=about, aliases=set(index.get("aliases", ())))
-        return found
+            indexes[name] = Index(name=name, about=about, aliases=set(index.get("aliases", ())))
+        return indexes
 
     def published(self, alias: str, indexes: Mapping[str, Index]) -> tuple[Index, About] | None:
         """The index that an alias leads to; None where there is no such alias.
 
         Raises SearchServerError: another program made that index, or the alias leads to several.
         """
-        named = [index for index in indexes.values() if alias in {index.name, *index.aliases}]
-        if len(named) > 1:
-            raise self.error(f"{alias} leads to {len(named)} indexes; Quern publishes one: name another with --index")
-        return (named[0], self.own(named[0])) if named else None
+        matches = [index for index in indexes.values() if alias in {index.name, *index.aliases}]
+        if len(matches) > 1:
+            raise self.error(f"{alias} leads to {len(matches)} indexes; Quern publishes one: name another with --index")
+        return (matches[0], self.own(matches[0])) if matches else None
 
     def own(self, index: Index) -> About:
         """What Quern wrote of the index. Raises SearchServerError: another program made it."""
@@ -245,30 +245,30 @@ class SearchServer:
 
         Raises SearchServerError: it refuses a document; the others of these may be written.
         """
-        left, path = list(changes), f"/{name}/_bulk"
+        pending, path = list(changes), f"/{name}/_bulk"
         for number in range(1, self.settings.tries + 1):
-            lines = b"".join(_lines(key, source) for key, source in left)
+            lines = b"".join(_lines(key, source) for key, source in pending)
             items = self.call("POST", path, lines=lines).get("items", [])
-            if len(items) != len(left):
-                raise self.error(f"it tells of {len(items)} documents, and {len(left)} were sent")
-            told = [next(iter(item.values())) for item in items]
-            again = [change for change, one in zip(left, told, strict=True) if one["status"] in _FOR_NOW]
+            if len(items) != len(pending):
+                raise self.error(f"it tells of {len(items)} documents, and {len(pending)} were sent")
+            results = [next(iter(item.values())) for item in items]
+            again = [change for change, one in zip(pending, results, strict=True) if one["status"] in _FOR_NOW]
             refused = [
                 one
-                for (_, source), one in zip(left, told, strict=True)
+                for (_, source), one in zip(pending, results, strict=True)
                 if one["status"] >= 300 and one["status"] not in _FOR_NOW and (source or one["status"] != 404)
             ]
             if refused:
                 first = refused[0]
                 raise self.error(
-                    f"{len(refused)} of {len(left)} documents sent are refused, the first, {first['_id']}: "
+                    f"{len(refused)} of {len(pending)} documents sent are refused, the first, {first['_id']}: "
                     f"{self._reason(json.dumps(first).encode())}"
                 )
             if not again:
                 return
-            left = again
+            pending = again
             pause(number)
-        raise self.error(f"{len(left)} documents were put off {self.settings.tries} times: it is overloaded")
+        raise self.error(f"{len(pending)} documents were put off {self.settings.tries} times: it is overloaded")
 
 
 def _lines(key: str, source: bytes) -> bytes:

@@ -69,7 +69,7 @@ class ServedWriter(ServedTables):
     def versions(self) -> list[tuple[str, int]]:
         """(table, version) of all that are there, also of builds that failed."""
         folders = (_FOLDER.fullmatch(path.name) for path in self.directory.glob("*.lance"))
-        return sorted((found[1], int(found[2])) for found in folders if found)
+        return sorted((match[1], int(match[2])) for match in folders if match)
 
 
 def index_state(lance: Any) -> dict[str, Any]:

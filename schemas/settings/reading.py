@@ -55,7 +55,7 @@ def choices(group: str, name: str) -> tuple[str, ...]:
 def _choices(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return tuple(str(one) for one in get_args(annotation))
-    return next((found for below in get_args(annotation) if (found := _choices(below))), ())
+    return next((values for below in get_args(annotation) if (values := _choices(below))), ())
 
 
 def _explain(error: ErrorDetails, where: str) -> str:
@@ -71,8 +71,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
     names = re.findall(r"'(.+?)'", error["ctx"]["expected"]) if error["type"] == "literal_error" else []
     near = meant(str(error["input"]), names)
     hint = f"; did you mean {near}?" if near else ""
-    said = error["msg"].removeprefix("Value error, ")
-    return f"{where}: setting {path} is {error['input']!r}: {said[:1].lower()}{said[1:]}{hint}"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where}: setting {path} is {error['input']!r}: {message[:1].lower()}{message[1:]}{hint}"
 
 
 def _read(path: Path) -> dict[str, Any]:

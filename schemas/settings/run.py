@@ -118,8 +118,8 @@ class CrawlSettings(Group):
 
     @field_validator("allow_private", mode="before")
     @classmethod
-    def _several(cls, given: object) -> object:
-        return (given,) if isinstance(given, str) else given
+    def _several(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
 
 
 class LineageSettings(Group):

@@ -31,8 +31,8 @@ def _lengths(limits: Limits) -> Iterator[Expectation]:
 
 def _shares(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
-    known = 1 - settings.max_unknown_language
-    yield KnownShare("language", known, severity="warning", setting="audit.max_unknown_language")
+    share = 1 - settings.max_unknown_language
+    yield KnownShare("language", share, severity="warning", setting="audit.max_unknown_language")
     if settings.languages:
         least = 1 - settings.max_other_language
         yield OneOf("language", settings.languages, least, severity="warning", setting="audit.max_other_language")
