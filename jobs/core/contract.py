@@ -207,11 +207,11 @@ class View:
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The named columns, by default all, in batches of 1 to `rows` rows."""
         names = self.columns if columns is None else tuple(columns)
-        read = dict.fromkeys(self.choice.reads if self.choice else ())
+        inputs = dict.fromkeys(self.choice.reads if self.choice else ())
         for name in names:
-            read |= dict.fromkeys(self.computed[name].reads if name in self.computed else (name,))
+            inputs |= dict.fromkeys(self.computed[name].reads if name in self.computed else (name,))
         start = 0
-        for batch in self.stage.batches(list(read), rows):
+        for batch in self.stage.batches(list(inputs), rows):
             chosen = batch.filter(self.choice.flags(batch, start)) if self.choice else batch
             start += batch.num_rows
             if chosen.num_rows:

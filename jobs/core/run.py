@@ -196,10 +196,10 @@ def _find_missing(job: Job, memo: Memo, missing: MissingRows, stage: Source, run
         # A quiet night need not read what is known by its digest.
         prints = [row_fingerprints(b, job.identity) for b in stage.batches(job.identity, run.batch_rows)]
         at = 0
-        known = [memo.final(part) for part in prints]
-        if not all(there.all() for there in known):
+        final = [memo.final(part) for part in prints]
+        if not all(there.all() for there in final):
             columns = [*dict.fromkeys((*job.reads, *job.identity))]
-            every, there = joined_fingerprints(prints), np.concatenate(known)
+            every, there = joined_fingerprints(prints), np.concatenate(final)
             for batch in stage.batches(columns, run.batch_rows):
                 here = slice(at, at := at + batch.num_rows)
                 missing.add(batch.select(list(job.reads)), every[here], ~there[here])
@@ -225,22 +225,22 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """
     done = memoise(job, stage, run)
     path = run.scratch_path(scratch) if scratch else run.path(job.makes)
-    made, notes = write_table(JobRows(job), done, path, run)
+    output, notes = write_table(JobRows(job), done, path, run)
     rejected, kept = record_rejects(job, stage, notes.rejects, run), notes.kept(stage, job.key)
     if not kept.all():
-        columns = [batch.column(0) for batch in made.batches([made.table.key[0]])]
-        lost = [str(key) for key in pa.chunked_array(columns).filter(pa.array(~kept)).to_pylist()]
+        columns = [batch.column(0) for batch in output.batches([output.table.key[0]])]
+        duplicates = [str(key) for key in pa.chunked_array(columns).filter(pa.array(~kept)).to_pylist()]
         inputs = input_keys(stage, job.key, notes.keys["input"].to_numpy()[~kept]).to_pylist()
-        rows_lost = zip(inputs, lost, strict=True)
+        rows_lost = zip(inputs, duplicates, strict=True)
         run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
-        rejected, at = rejected + len(lost), 0
-        with StageWriter(path, made.table) as writer:  # It is written again, as few tables have rows with one key.
-            for batch in made.batches():
+        rejected, at = rejected + len(duplicates), 0
+        with StageWriter(path, output.table) as writer:  # It is written again, as few tables have rows with one key.
+            for batch in output.batches():
                 writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
                 at += batch.num_rows
-        made = writer.stage()
-    run.report(job, done.counts(made.rows, rejected), done.started)
-    return Made((made,), counts=None, final=notes.final)
+        output = writer.stage()
+    run.report(job, done.counts(output.rows, rejected), done.started)
+    return Made((output,), counts=None, final=notes.final)
 
 
 def write_table(
@@ -323,7 +323,7 @@ class TableJob(Contract):
 def run_whole(job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made:
     """What `job` makes of whole tables, reported."""
     started = time.monotonic()
-    made = job.run(inputs, run)
-    if made.counts is not None:
-        run.report(job, made.counts, started)
-    return made
+    result = job.run(inputs, run)
+    if result.counts is not None:
+        run.report(job, result.counts, started)
+    return result

@@ -82,7 +82,7 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
     started, reports, asked = time.monotonic(), len(run.reports), len(run.asked)
     job, inputs = step.job(settings), {name: tables[name] for name in step.reads}
     if isinstance(job, Job):
-        made = derived(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else "")
+        result = derived(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else "")
     elif (
         (before := same_before(step, job, inputs, run)) is not None
         and run.parent is not None
@@ -90,12 +90,12 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         and not any(is_damaged(run.memo / folder) for folder in before.memo)
     ):
         repeat_report(before, job, run)
-        made = Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
+        result = Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
     else:
-        made = run_whole(job, inputs, run)
-    named = dict(zip(step.makes, made.stages, strict=True))
-    given, out = sum(stage.rows for stage in inputs.values()), sum(stage.rows for stage in made.stages)
-    counts: Counts | JobReport = Counts(given, out, reused=0, computed=given, rejected=0)
+        result = run_whole(job, inputs, run)
+    outputs = dict(zip(step.makes, result.stages, strict=True))
+    rows_in, out = sum(stage.rows for stage in inputs.values()), sum(stage.rows for stage in result.stages)
+    counts: Counts | JobReport = Counts(rows_in, out, reused=0, computed=rows_in, rejected=0)
     if len(run.reports) > reports:
         counts = run.reports[-1]
     record = StepRecord(
@@ -105,10 +105,10 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         fingerprint=job.fingerprint(),
         configuration=json.loads(json.dumps(dict(job.configuration()), default=str)),
         reads={name: stage.digest for name, stage in inputs.items()},
-        makes={name: stage.digest for name, stage in named.items()},
-        rows={name: stage.rows for name, stage in named.items()},
+        makes={name: stage.digest for name, stage in outputs.items()},
+        rows={name: stage.rows for name, stage in outputs.items()},
         seconds=round(time.monotonic() - started, 3),
-        final=made.final,
+        final=result.final,
         memo=sorted(set(run.asked[asked:])),
         rows_in=counts.rows_in,
         rows_out=counts.rows_out,
@@ -117,7 +117,7 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         warned=counts.warned,
         notes=dict(counts.notes),
     )
-    return Finished(record, named)
+    return Finished(record, outputs)
 
 
 def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run) -> StepRecord | None:
@@ -188,12 +188,12 @@ AnyStep = TypeVar("AnyStep", bound=Joint)
 
 def upstream(steps: Sequence[AnyStep], tables: Iterable[str]) -> list[AnyStep]:
     """The steps that `tables` are made by, in order."""
-    wanted, found = set(tables), list[AnyStep]()
+    names, result = set(tables), list[AnyStep]()
     for step in reversed(steps):
-        if wanted & set(step.makes):
-            found.append(step)
-            wanted |= set(step.reads)
-    return found[::-1]
+        if names & set(step.makes):
+            result.append(step)
+            names |= set(step.reads)
+    return result[::-1]
 
 
 def idle_steps(steps: Sequence[Step], settings: Settings, made: Mapping[str, Stage], run: Run) -> frozenset[str]:
@@ -207,12 +207,12 @@ def idle_steps(steps: Sequence[Step], settings: Settings, made: Mapping[str, Sta
         if _repeats(step, settings, same, parent, run.memo):
             repeats.add(step.name)
             same.update(step.makes)
-    idle, read = set[str](), set[str]()
+    idle, inputs = set[str](), set[str]()
     for step in reversed(steps):
-        if step.name in repeats and not (step.scratch and read & set(step.makes)):
+        if step.name in repeats and not (step.scratch and inputs & set(step.makes)):
             idle.add(step.name)
         else:
-            read.update(step.reads)
+            inputs.update(step.reads)
     return frozenset(idle)
 
 
@@ -223,8 +223,8 @@ def _repeats(step: Step, settings: Settings, same: set[str], parent: Snapshot, m
         return False
     if record.fingerprint != step.job(settings).fingerprint():
         return False
-    kept = [*([] if step.scratch else step.makes), *(["rejects"] if record.told else [])]
-    whole = all(name in parent.manifest.tables and parent.stage(name).as_written() for name in kept)
+    names = [*([] if step.scratch else step.makes), *(["rejects"] if record.told else [])]
+    whole = all(name in parent.manifest.tables and parent.stage(name).as_written() for name in names)
     return whole and (not record.rows_in or all(is_whole(memo / folder) for folder in record.memo))
 
 

@@ -93,8 +93,8 @@ class RowNotes:
             among = np.union1d(order[1:][tied], order[:-1][tied])
             rank = np.zeros(len(high), dtype=np.int64)
             # The place of some inputs, which are numbered in the order of the source, among each other by their keys.
-            wanted, back = np.unique(inputs[among], return_inverse=True)
-            ranks: Numbers = pc.rank(input_keys(source, key, wanted), tiebreaker="dense").to_numpy().astype(np.int64)
+            numbers, back = np.unique(inputs[among], return_inverse=True)
+            ranks: Numbers = pc.rank(input_keys(source, key, numbers), tiebreaker="dense").to_numpy().astype(np.int64)
             rank[among] = ranks[back]
             order = np.lexsort((np.arange(len(high)), rank, -mark, low, high))
         kept = np.ones(len(high), dtype=np.bool_)
@@ -104,8 +104,8 @@ class RowNotes:
 
 def input_keys(source: Source, key: str, inputs: Numbers) -> pa.ChunkedArray:
     """The keys of the inputs with these numbers, in any order."""
-    wanted, back = np.unique(inputs, return_inverse=True)
-    keys = [column.cast(pa.string()) for _, column in keys_in_turn(source, key, wanted)]
+    numbers, back = np.unique(inputs, return_inverse=True)
+    keys = [column.cast(pa.string()) for _, column in keys_in_turn(source, key, numbers)]
     return pa.chunked_array(keys, pa.string()).take(pa.array(back))
 
 
@@ -133,15 +133,15 @@ def write_rows(
     key = list(make.made.key)
     notes: list[RowNotes] = []
     at = 0
-    for given in inputs:
-        batch, count = (_UNREAD, given) if isinstance(given, int) else (given, given.num_rows)
-        found = results(at, count)
-        rows, parents, mark = make.rows(found, batch)
+    for item in inputs:
+        batch, count = (_UNREAD, item) if isinstance(item, int) else (item, item.num_rows)
+        result = results(at, count)
+        rows, parents, mark = make.rows(result, batch)
         writer.write(rows)
         columns = [*hash_pairs(rows.select(key)).T, mark, parents + (start + at)]
         keys = pa.table([pa.array(column) for column in columns], schema=_KEYS)
-        final = pc.all(found.column("final")).as_py() is not False
-        notes.append(RowNotes(keys, rejects_of(found, start + at), final))
+        final = pc.all(result.column("final")).as_py() is not False
+        notes.append(RowNotes(keys, rejects_of(result, start + at), final))
         at += count
     return RowNotes.joined(notes)
 
@@ -180,11 +180,11 @@ def write_partition(partition: Partition) -> _PartitionFile:
     if partition.stage is not None:
         inputs = partition.stage.slice(partition.start, count)
     with writer_among(partition.folder, partition.make.made) as writer:
-        found = write_rows(partition.make, partition.places.reader(), inputs, writer, partition.start)
+        row_notes = write_rows(partition.make, partition.places.reader(), inputs, writer, partition.start)
     aside = partition.aside / writer.file.path.stem
-    for kind, notes in (("keys", found.keys), ("rejects", found.rejects)):
+    for kind, notes in (("keys", row_notes.keys), ("rejects", row_notes.rejects)):
         pq.write_table(notes, f"{aside}.{kind}", compression="lz4")
-    return _PartitionFile(partition.start, writer.file, aside, found.final)
+    return _PartitionFile(partition.start, writer.file, aside, row_notes.final)
 
 
 def write_partitions(
@@ -195,9 +195,9 @@ def write_partitions(
 ) -> RowNotes:
     """Have `each`, of an engine, write `partitions`, and list their files in `writer`; `aside` is deleted."""
     aside.mkdir(parents=True, exist_ok=True)
-    written = sorted(each(write_partition, [*partitions]), key=lambda one: one.start)
+    files = sorted(each(write_partition, [*partitions]), key=lambda one: one.start)
     notes = []
-    for one in written:
+    for one in files:
         writer.adopt(one.file)
         keys, rejects = (pq.read_table(f"{one.aside}.{kind}") for kind in ("keys", "rejects"))
         notes.append(RowNotes(keys, rejects, one.final))

@@ -138,9 +138,9 @@ class Work:
         """Apply the job to `batch`, commit the result, and say so in one row of `PART`."""
         prints = np.frombuffer(b"".join(batch.column(INPUT).to_pylist()), dtype=np.dtype((np.void, 16)))
         parts = []
-        for start, rows, found in _apply_bisecting(self.job, batch.select(list(self.job.reads)), 0):
-            rejects = [(r.row, r.reason, r.detail, r.transient) for r in found.rejects]
-            parts.append(nest(prints[start : start + rows], found.rows, found.parents, rejects))
+        for start, rows, outcome in _apply_bisecting(self.job, batch.select(list(self.job.reads)), 0):
+            rejects = [(r.row, r.reason, r.detail, r.transient) for r in outcome.rejects]
+            parts.append(nest(prints[start : start + rows], outcome.rows, outcome.parents, rejects))
         whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0]
         path = commit_part(self.memo, whole)
         return pa.RecordBatch.from_pylist([{"part": path.name, "inputs": batch.num_rows}], schema=PART)
@@ -163,8 +163,8 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
     Raises OSError, MemoryError, MachineFaultError: a fault of the machine.
     """
     try:
-        found = job.apply(batch)
-        return [(start, batch.num_rows, Outcome(validate(found.rows, job.makes), found.parents, found.rejects))]
+        outcome = job.apply(batch)
+        return [(start, batch.num_rows, Outcome(validate(outcome.rows, job.makes), outcome.parents, outcome.rejects))]
     except _FAULTS:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one row does, the other rows must come through
@@ -191,7 +191,7 @@ def in_short(said: str) -> str:
     That is what was raised, where it tells the frames of a worker's Python or Java too; all where it tells none.
     """
     plain = _STYLE.sub("", said)
-    lost = _LOST.search(plain)
+    match = _LOST.search(plain)
     _, frames, behind = plain.rpartition('\n  File "')
     after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()] if frames else []
     if after:
@@ -200,7 +200,7 @@ def in_short(said: str) -> str:
         raised = _JAVA_FRAMES.split(_CALLED.sub("", plain, count=1), maxsplit=1)[0]
         if task := _LOST.search(raised):
             raised = raised[task.end() :]
-    raised += f" (on node {lost[1]})" if lost and lost[2] != "driver" else ""
+    raised += f" (on node {match[1]})" if match and match[2] != "driver" else ""
     return " ".join("".join(c if c.isprintable() else " " for c in raised).split())[:_LONGEST]
 
 

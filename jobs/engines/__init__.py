@@ -101,9 +101,9 @@ class Engines:
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, and what else ran for its jobs: another needs their memory."""
-        for held in (name, {"spark": "local", "generator": "ray"}.get(name, name)):
-            if held in self._engines and held != self._settings.engine:
-                self._engines[held].close()
+        for engine in (name, {"spark": "local", "generator": "ray"}.get(name, name)):
+            if engine in self._engines and engine != self._settings.engine:
+                self._engines[engine].close()
 
     def close(self) -> None:
         """Stop whatever was started."""

@@ -108,7 +108,7 @@ def results(
     Raises ChildDiedError: one ended; EngineError: what `check` raises, which is called every second while nobody says
     anything.
     """
-    left, busy = iter(items), {child.connection: child for child in children}
+    queue, busy = iter(items), {child.connection: child for child in children}
     while busy:
         ready = wait(list(busy), timeout=1.0)
         if not ready:
@@ -119,7 +119,7 @@ def results(
             if kind == "value":
                 yield value
             elif kind == "next":
-                child.send([item for item in [next(left, _NONE)] if item is not _NONE])
+                child.send([item for item in [next(queue, _NONE)] if item is not _NONE])
             elif kind == "end":
                 del busy[child.connection]
             elif kind == "error":
@@ -155,9 +155,9 @@ def serve(descriptor: int, parent: int) -> None:
     def wanted() -> Iterator[Any]:
         while True:
             _send(connection, ("next", None))
-            if not (given := _received(connection)):
+            if not (items := _received(connection)):
                 return
-            yield from given
+            yield from items
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     _send(connection, ("ready", None))
@@ -182,12 +182,12 @@ def _chain(error: BaseException | None) -> list[tuple[BaseException, bool]]:
     if error is None:
         return []
     if isinstance(error, OSError):
-        told: BaseException = OSError(error.errno, error.strerror or said_by(error), error.filename)
+        plain: BaseException = OSError(error.errno, error.strerror or said_by(error), error.filename)
     elif isinstance(error, QuernError | MemoryError):
-        told = error
+        plain = error
     else:
-        told = RuntimeError(f"{type(error).__name__}: {said_by(error)}")
-        told.add_note("".join(traceback.format_tb(error.__traceback__)))
+        plain = RuntimeError(f"{type(error).__name__}: {said_by(error)}")
+        plain.add_note("".join(traceback.format_tb(error.__traceback__)))
     caused = error.__cause__ is not None
     before = None if error.__suppress_context__ else error.__context__
-    return [(told, caused), *_chain(error.__cause__ if caused else before)]
+    return [(plain, caused), *_chain(error.__cause__ if caused else before)]

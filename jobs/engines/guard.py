@@ -49,11 +49,11 @@ def _environment(process: Path) -> list[bytes]:
 
 def end_marked(folder: str) -> bool:
     """Kill the processes that bear the mark of `folder`; returns whether there was one."""
-    found = list(marked(folder))
-    for number in found:
+    numbers = list(marked(folder))
+    for number in numbers:
         with suppress(OSError):
             _end(number, folder)
-    return bool(found)
+    return bool(numbers)
 
 
 def _end(number: int, folder: str) -> None:
@@ -70,7 +70,7 @@ def _end(number: int, folder: str) -> None:
     try:
         if not _bears(process, folder):
             return
-        told = [variable.removeprefix(_TOLD) for variable in _environment(process) if variable.startswith(_TOLD)]
+        names = [variable.removeprefix(_TOLD) for variable in _environment(process) if variable.startswith(_TOLD)]
         if handle is None:
             os.kill(number, signal.SIGKILL)
         else:
@@ -80,7 +80,7 @@ def _end(number: int, folder: str) -> None:
             os.close(handle)
     # The file in which Java says where it listens, which it begins as `connection*.info`, and its folder, which is left
     # where it holds anything else.
-    for path in (Path(os.fsdecode(name)) for name in told):
+    for path in (Path(os.fsdecode(name)) for name in names):
         for file in (path, *path.parent.glob("connection*.info")):
             file.unlink(missing_ok=True)
         path.parent.rmdir()

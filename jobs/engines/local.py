@@ -44,17 +44,17 @@ class LocalEngine:
 
         Raises EngineError: a worker died.
         """
-        begun, left = time.monotonic(), list(items)
+        begun, pending = time.monotonic(), list(items)
         try:
-            while left and (alone or not self._workers or not all(worker.ready() for worker in self._workers)):
-                yield function(left.pop(0))
-                seconds_left = (time.monotonic() - begun) / (len(items) - len(left)) * len(left)
+            while pending and (alone or not self._workers or not all(worker.ready() for worker in self._workers)):
+                yield function(pending.pop(0))
+                seconds_left = (time.monotonic() - begun) / (len(items) - len(pending)) * len(pending)
                 if not (alone or self._workers) and self._cores > 1 and seconds_left > _REPAYS:
-                    self._workers = [Child() for _ in range(min(self._cores, len(left)))]
-            if left:
+                    self._workers = [Child() for _ in range(min(self._cores, len(pending)))]
+            if pending:
                 for worker in self._workers:
                     worker.begin(_each, function)
-                yield from results(self._workers, left)
+                yield from results(self._workers, pending)
         except ChildDiedError as error:
             self.close()
             raise died("a worker of the build", f"{error}, perhaps for want of memory") from error

@@ -49,10 +49,10 @@ def describing(probe: str, packages: Sequence[str]) -> Callable[[Any], Facts]:
         from pathlib import Path
 
         def code() -> str:
-            found = importlib.util.find_spec("quern")
-            if found is None or not found.submodule_search_locations:
+            spec = importlib.util.find_spec("quern")
+            if spec is None or not spec.submodule_search_locations:
                 return ""
-            root, digest = Path(found.submodule_search_locations[0]), hashlib.blake2b(digest_size=8)
+            root, digest = Path(spec.submodule_search_locations[0]), hashlib.blake2b(digest_size=8)
             for room in ("schemas", "indexes", "jobs", "pipelines"):
                 for file in sorted((root / room).rglob("*.py")):
                     digest.update(str(file.relative_to(root)).encode() + file.read_bytes())
@@ -112,9 +112,9 @@ def check(driver: Facts, nodes: Sequence[Facts], folder: Path | None) -> None:
     """
     faults = {facts["node"]: fault for facts in nodes if (fault := _fault(driver, facts, folder))}
     if faults:
-        told = "; ".join(f"node {node} {fault}" for node, fault in list(faults.items())[:_TOLD])
+        listing = "; ".join(f"node {node} {fault}" for node, fault in list(faults.items())[:_TOLD])
         more = f"; and {len(faults) - _TOLD} more nodes" if len(faults) > _TOLD else ""
-        raise EngineError(f"the cluster is not ready: {told}{more}")
+        raise EngineError(f"the cluster is not ready: {listing}{more}")
 
 
 def _fault(driver: Facts, facts: Facts, folder: Path | None) -> str:

@@ -111,7 +111,7 @@ class RayEngine:
             yield from results([child], items, look)
         except BaseException as error:
             # Where there is no room its logs would take what is left, at each try anew.
-            full = (told := disk_fault(error)) is not None and told.fault is DiskFault.FULL
+            full = (fault := disk_fault(error)) is not None and fault.fault is DiskFault.FULL
             self._failed = isinstance(error, QuernError) and not full
             killed = (child.process.poll() or 0) < 0  # Ray's processes end with it, and are no cause.
             dead = "" if killed else " and ".join(self._dead())
@@ -164,10 +164,10 @@ class RayEngine:
             child.begin(_init, options | self._settings.ray_init)
             list(results([child], check=self._until(_NO_ANSWER)))
             if address:
-                with asked(self._folder) as given:
-                    child.begin(_describe, *given)
+                with asked(self._folder) as arguments:
+                    child.begin(_describe, *arguments)
                     nodes = list(results([child], check=self._until(_NO_NODE)))
-                    check(describing(*given)(None), nodes, self._folder)
+                    check(describing(*arguments)(None), nodes, self._folder)
             else:
                 started = {process.name(): process for process in psutil.Process(child.process.pid).children()}
                 self._vital = {name: process for name, process in started.items() if name in _VITAL}
@@ -181,9 +181,9 @@ class RayEngine:
             if full is not None:
                 no_room = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(full.parent))
                 raise EngineError("Ray did not start") from no_room
-            said = str(getattr(error, "strerror", None) or error)
+            reason = str(getattr(error, "strerror", None) or error)
             alike = f"; {_ALIKE}" if address and not isinstance(error, EngineError) else ""
-            raise did_not_start("Ray", in_short(said) + alike, address) from error
+            raise did_not_start("Ray", in_short(reason) + alike, address) from error
         except BaseException:
             self.close()
             raise
@@ -236,8 +236,8 @@ def _describe(_items: object, say: Callable[[Any], None], probe: str, packages: 
     look = ray.remote(num_cpus=0, max_retries=0)(describing(probe, packages))
     nodes = _nodes()
     on = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
-    asked = [look.options(scheduling_strategy=strategy).remote(None) for strategy in on]
-    for node, answer in zip(nodes, asked, strict=True):
+    answers = [look.options(scheduling_strategy=strategy).remote(None) for strategy in on]
+    for node, answer in zip(nodes, answers, strict=True):
         try:
             say(ray.get(answer))
         except ray.exceptions.RayError:

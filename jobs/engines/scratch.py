@@ -58,8 +58,8 @@ class Scratch:
         """Let go of the folder, and remove it unless it is to be kept; what bears its mark ends."""
         if self._held is None:
             return
-        held, self._held = self._held, None
-        os.close(held)
+        descriptor, self._held = self._held, None
+        os.close(descriptor)
         if keep:
             (self.path / _LOCK).unlink(missing_ok=True)
         with suppress(OSError, subprocess.TimeoutExpired):  # the guard may have been killed
@@ -82,9 +82,9 @@ def sweep(root: Path) -> None:
             # Longer than it takes to make a folder and hold it.
             if about.st_uid != os.getuid() or time.time() - about.st_mtime < 60:
                 continue
-            held = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+            descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
-                os.close(held)
+                os.close(descriptor)

@@ -103,8 +103,8 @@ class SparkEngine:
         context.parallelize([0], 1).map(describing("/", ())).collect()
         self._doing = "its executors do not answer: their logs on the workers say why"
         # As many tasks as there are cores, which run at once, so that each executor has some.
-        with asked(self._folder) as given:
-            describe = describing(*given)
+        with asked(self._folder) as arguments:
+            describe = describing(*arguments)
             tasks = range(context.defaultParallelism)
             check(describe(None), context.parallelize(tasks, len(tasks)).map(describe).collect(), self._folder)
 
@@ -123,9 +123,9 @@ class SparkEngine:
                 if on_cluster(self._settings) and context is not None and context._gateway is not None:
                     began = min(began, time.monotonic())
                 if time.monotonic() - began > seconds:
-                    said = f"within {seconds} s (engine.cluster_seconds) {self._doing}"
+                    reason = f"within {seconds} s (engine.cluster_seconds) {self._doing}"
                     self.close()
-                    raise did_not_start("Spark", said, self._settings.spark_master)
+                    raise did_not_start("Spark", reason, self._settings.spark_master)
             self._starting = None
         if self._failed is not None:
             failed, self._failed = self._failed, None
@@ -262,8 +262,8 @@ def spark_session(settings: EngineSettings, scratch: Path) -> Any:
     try:
         return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - of many kinds, which all mean that it did not start
-        said = _GAVE_UP if "JAVA_GATEWAY_EXITED" in (told := said_by(error)) else told
-        raise did_not_start("Spark", said, settings.spark_master) from _said(error)
+        reason = _GAVE_UP if "JAVA_GATEWAY_EXITED" in (message := said_by(error)) else message
+        raise did_not_start("Spark", reason, settings.spark_master) from _said(error)
     except BaseException:
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()
