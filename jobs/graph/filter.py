@@ -64,13 +64,13 @@ class Filter(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Score the pairs of `embedded_pairs` against `chunks`, and keep the best."""
         pairs, chunks = inputs["embedded_pairs"], inputs["chunks"]
-        known = _column(chunks, "chunk_id").combine_chunks()
-        chunk = positions_among(known, _column(pairs, "chunk_id"))
+        ids = _column(chunks, "chunk_id").combine_chunks()
+        chunk = positions_among(ids, _column(pairs, "chunk_id"))
         rejected, at = int((chunk < 0).sum()), 0
         for batch in pairs.batches(["query_id", "chunk_id"]) if rejected else ():
-            lost = batch.filter(pa.array(chunk[at : at + batch.num_rows] < 0))
+            orphans = batch.filter(pa.array(chunk[at : at + batch.num_rows] < 0))
             at += batch.num_rows
-            rows = zip(*(column.to_pylist() for column in lost.columns), strict=True)
+            rows = zip(*(column.to_pylist() for column in orphans.columns), strict=True)
             run.reject(self.name, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
         tables = QUERIES, NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
         whole = _Part(self.settings, pairs, chunks, (0, pairs.rows), (0, chunks.rows), tables)
@@ -78,16 +78,16 @@ class Filter(TableJob):
         if pairs.rows <= run.file_rows:
             with run.writer(tables[0]) as queries, run.writer(tables[1]) as nodes:
                 whole.write(queries, nodes)
-            made = queries.stage(), nodes.stage()
+            stages = queries.stage(), nodes.stage()
         else:
             with run.folder(tables[0]) as query_files, run.folder(tables[1]) as node_files:
                 write = partial(_write, folders=(query_files.open_to_others(), node_files.open_to_others()))
-                parts = _parts(whole, known, chunk, run.file_rows)
+                parts = _parts(whole, ids, chunk, run.file_rows)
                 for _, query_file, node_file in sorted(run.engines.spread("cpu").each(write, parts)):
                     query_files.adopt(query_file)
                     node_files.adopt(node_file)
-            made = query_files.stage(), node_files.stage()
-        return Made(made, Counts(pairs.rows, made[1].rows, 0, pairs.rows, rejected))
+            stages = query_files.stage(), node_files.stage()
+        return Made(stages, Counts(pairs.rows, stages[1].rows, 0, pairs.rows, rejected))
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class _Part:
             return -math.inf
         scores = np.concatenate([np.empty(0, np.float32), *(scored.similarity for scored in self._scored())])
         scores[np.isnan(scores)] = -np.inf
-        wanted = max(1, int(np.ceil(self.settings.alpha * len(scores) - 1e-9)))
-        return float(np.partition(scores, -wanted)[-wanted]) if len(scores) else -math.inf
+        count = max(1, int(np.ceil(self.settings.alpha * len(scores) - 1e-9)))
+        return float(np.partition(scores, -count)[-count]) if len(scores) else -math.inf
 
     def _chunks(self, *columns: str) -> Iterator[pa.RecordBatch]:
         return self.chunks.slice(*self.of_chunks, columns, rows=256)
@@ -154,25 +154,25 @@ class _Part:
 
         Both tables have one order, but a chunk may be missing, because it has no vector; its queries are left out.
         """
-        known = pa.concat_arrays([b.column(0) for b in self._chunks("chunk_id")] or [pa.array([], pa.string())])
+        ids = pa.concat_arrays([b.column(0) for b in self._chunks("chunk_id")] or [pa.array([], pa.string())])
         stream = (
             kept
             for batch in self.pairs.slice(*self.of_pairs, [*_PAIR, "vector"])
-            if (kept := batch.filter(pa.array(positions_among(known, batch.column("chunk_id")) >= 0))).num_rows
+            if (kept := batch.filter(pa.array(positions_among(ids, batch.column("chunk_id")) >= 0))).num_rows
         )
         rest: pa.RecordBatch | None = None
         for batch in self._chunks("chunk_id", "vector"):
-            taken: list[pa.RecordBatch] = []
+            pieces: list[pa.RecordBatch] = []
             while (piece := rest if rest is not None else next(stream, None)) is not None:
                 inside = pc.is_in(piece.column("chunk_id"), value_set=batch.column("chunk_id")).to_numpy(
                     zero_copy_only=False
                 )
                 cut = len(inside) if inside.all() else int(np.argmin(inside))
-                taken.append(piece.slice(0, cut))
+                pieces.append(piece.slice(0, cut))
                 rest = piece.slice(cut) if cut < len(inside) else None
                 if rest is not None:
                     break
-            whole = [p for p in taken if p.num_rows]
+            whole = [p for p in pieces if p.num_rows]
             if whole:
                 yield batch, pa.Table.from_batches(whole).combine_chunks().to_batches()[0]
 
@@ -183,22 +183,22 @@ def _write(part: _Part, folders: tuple[Path, Path]) -> tuple[int, WrittenFile, W
     return part.of_pairs[0], queries.file, nodes.file
 
 
-def _parts(whole: _Part, known: pa.Array, chunk: npt.NDArray[np.int64], rows: int) -> list[_Part]:
+def _parts(whole: _Part, ids: pa.Array, chunk: npt.NDArray[np.int64], rows: int) -> list[_Part]:
     """Parts of about `rows` pairs, of whole documents.
 
     Args:
         whole: All.
-        known: Ids of the chunks.
+        ids: Ids of the chunks.
         chunk: Position of each pair's chunk among them, -1 where it is none; otherwise never less than before.
         rows: Pairs of a part.
     """
     # A pair of no chunk goes with the one before it.
-    chunk = np.maximum.accumulate(np.concatenate([chunk, [len(known)]]))
-    document = document_of(known).dictionary_encode().indices.to_numpy()
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(document)) + 1, [len(known)]])
-    wanted = np.maximum(chunk[np.arange(0, len(chunk) - 1, rows)], 0)
-    begins = np.unique(starts[np.searchsorted(starts, wanted, side="right") - 1])
-    ends = np.append(begins[1:], len(known))
+    chunk = np.maximum.accumulate(np.concatenate([chunk, [len(ids)]]))
+    document = document_of(ids).dictionary_encode().indices.to_numpy()
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(document)) + 1, [len(ids)]])
+    targets = np.maximum(chunk[np.arange(0, len(chunk) - 1, rows)], 0)
+    begins = np.unique(starts[np.searchsorted(starts, targets, side="right") - 1])
+    ends = np.append(begins[1:], len(ids))
     first, last = (np.searchsorted(chunk[:-1], at) for at in (begins, ends))
     first[0], last[-1] = 0, len(chunk) - 1
     return [

@@ -114,10 +114,10 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
         return _Laid(keys, chunk, matrix)
     detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
     run.reject(Link.name, [(key, "bad_vector", detail) for key in keys.filter(pa.array(~good)).to_pylist()])
-    kept = np.flatnonzero(good)
-    for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
-        matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
-    return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(kept)])
+    places = np.flatnonzero(good)
+    for start in range(0, len(places), _BLOCK):  # What is overwritten has been moved before.
+        matrix[start : start + len(places[start : start + _BLOCK])] = matrix[places[start : start + _BLOCK]]
+    return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(places)])
 
 
 def edge_rows(

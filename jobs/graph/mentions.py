@@ -75,13 +75,13 @@ class Titles:
     def named(self, text: str) -> set[int]:
         """Numbers of the titles that `text` names, word for word."""
         words = _WORD.findall(text)
-        found = set()
+        numbers = set()
         for at in [at for at, word in enumerate(words) if word in self._lengths]:
             for length in self._lengths[words[at]]:
                 number = self._numbers.get(tuple(words[at : at + length]))
                 if number is not None:
-                    found.add(number)
-        return found
+                    numbers.add(number)
+        return numbers
 
 
 def mention_edges(
@@ -109,8 +109,8 @@ def mention_edges(
         at = positions_in(keys, batch.column(0))
         owner[at[at >= 0]] = positions_in(ids, document_of(batch.column(1)))[at >= 0]
     first = np.full(titles.count, -1, dtype=np.int64)
-    known = np.flatnonzero(owner >= 0)[::-1]
-    first[owner[known]] = known
+    owners = np.flatnonzero(owner >= 0)[::-1]
+    first[owner[owners]] = owners
     source, title = _named(nodes, keys, titles)
     # log(N / df) / log(N) of each title; df is of documents that name it in a node.
     pairs = np.unique(np.stack([title, owner[source]], axis=1), axis=0)
@@ -134,9 +134,9 @@ def _named(nodes: Stage, keys: pa.Array, titles: Titles) -> tuple[Positions, Pos
     for batch in nodes.batches(["query_id", "text"], _BATCH):
         at = positions_in(keys, batch.column(0)).tolist()
         for node, text in zip(at, batch.column(1).to_pylist(), strict=True):
-            found = titles.named(text) if node >= 0 else ()
-            title.extend(found)
-            source.extend([node] * len(found))
+            numbers = titles.named(text) if node >= 0 else ()
+            title.extend(numbers)
+            source.extend([node] * len(numbers))
     rows = np.array([source, title], dtype=np.int64).reshape(2, -1)
     rows = rows[:, np.lexsort((rows[1], rows[0]))]
     return rows[0], rows[1]
@@ -154,7 +154,7 @@ def ranked_edges(
     order = np.lexsort((target, -weight, source))
     source, target, weight = source[order], target[order], weight[order]
     rank = np.arange(len(source)) - np.searchsorted(source, source)
-    kept = np.flatnonzero(rank < most)
-    for start in range(0, len(kept), _BATCH):
-        part = kept[start : start + _BATCH]
+    places = np.flatnonzero(rank < most)
+    for start in range(0, len(places), _BATCH):
+        part = places[start : start + _BATCH]
         yield source[part], rank[part], target[part], weight[part]

@@ -91,8 +91,8 @@ class Reading:
             yield from self._archive(raw, file)
         else:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
-            named = _named_packing(file)
-            stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
+            codec = _named_packing(file)
+            stream: BinaryIO = io.BufferedReader(codec(raw, self._settings.max_ratio)) if codec else raw
             if file.kind in HTML + FILES:
                 yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
@@ -106,9 +106,9 @@ class Reading:
 
     def _archive(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
         archive = Archive(raw, file.size, self._settings.max_ratio)
-        named = _named_packing(file)
-        if named and not archive.packed and self._span.start == 0 and not WARC_BEGINS.match(opening(raw, 1 << 12)):
-            raise DamagedError(f"not_{named.form}", f"the file is not {named.form}-compressed, whatever its name says")
+        codec = _named_packing(file)
+        if codec and not archive.packed and self._span.start == 0 and not WARC_BEGINS.match(opening(raw, 1 << 12)):
+            raise DamagedError(f"not_{codec.form}", f"the file is not {codec.form}-compressed, whatever its name says")
         reader = WarcReader(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
         yield from read_captures(reader, file.name, self._settings)
         self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)

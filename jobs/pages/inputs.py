@@ -94,7 +94,7 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
     Raises:
         IngestError: A source is missing, or none holds a file that can be read.
     """
-    found: dict[str, Input] = {}
+    inputs: dict[str, Input] = {}
     for number, source in enumerate(sources):
         try:
             files = _of_each(source)
@@ -103,12 +103,12 @@ def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list
                 raise
             continue
         for file in files:
-            first = found.get(file.location, file)  # It may lie in a folder and be named itself.
-            found[file.location] = replace(first, name=text_of(file.location), source=number)
-    if not lenient and not any(file.kind for file in found.values()):
-        named = ", ".join(map(str, sources)) or "no source"
-        raise IngestError(f"{named}: none of the kinds of file that can be read ({known_kinds()})")
-    return sorted(found.values(), key=lambda file: file.name)
+            first = inputs.get(file.location, file)  # It may lie in a folder and be named itself.
+            inputs[file.location] = replace(first, name=text_of(file.location), source=number)
+    if not lenient and not any(file.kind for file in inputs.values()):
+        names = ", ".join(map(str, sources)) or "no source"
+        raise IngestError(f"{names}: none of the kinds of file that can be read ({known_kinds()})")
+    return sorted(inputs.values(), key=lambda file: file.name)
 
 
 def known_kinds() -> str:
@@ -215,11 +215,11 @@ _UNKNOWN: Final = ("unknown_kind", "neither its ending nor its content is of a k
 def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = None) -> Input:
     location, name = os.fspath(path.absolute()), _CONTROL.sub("\ufffd", text_of(path.relative_to(root).as_posix()))
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         return Input(location, name, name, kind, fault=("unreadable", error.strerror or str(error)))
-    version = f"{found.st_size}-{found.st_mtime_ns}"
-    return Input(location, name, os.fspath(path.relative_to(root)), kind, found.st_size, version, fault)
+    version = f"{status.st_size}-{status.st_mtime_ns}"
+    return Input(location, name, os.fspath(path.relative_to(root)), kind, status.st_size, version, fault)
 
 
 def text_of(path: str) -> str:
@@ -275,10 +275,10 @@ def _of_s3(source: Url) -> list[Input]:
     root = _s3_root(address)
     try:
         files = s3()
-        found = files.get_file_info(root)
-        single = found.type == fs.FileType.File
-        listed = [found] if single else files.get_file_info(fs.FileSelector(root, recursive=True))
-        objects = [e for e in listed if e.type == fs.FileType.File and not _BESIDE_DATA.fullmatch(e.base_name)]
+        info = files.get_file_info(root)
+        single = info.type == fs.FileType.File
+        infos = [info] if single else files.get_file_info(fs.FileSelector(root, recursive=True))
+        objects = [e for e in infos if e.type == fs.FileType.File and not _BESIDE_DATA.fullmatch(e.base_name)]
         if pattern:
             matches = re.compile(translated(address))
             objects = [entry for entry in objects if matches.match(entry.path)]

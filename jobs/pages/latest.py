@@ -83,10 +83,10 @@ class PartRows:
         """The pages that stay."""
         stays, start = self.stays, 0
         for batch in self.part.batches("pages"):
-            kept = batch.filter(pa.array(stays[start : start + batch.num_rows]))
+            rows = batch.filter(pa.array(stays[start : start + batch.num_rows]))
             start += batch.num_rows
-            if kept.num_rows:
-                yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
+            if rows.num_rows:
+                yield pa.RecordBatch.from_arrays(rows.columns, schema=PAGES.schema)
 
     def rejects(self) -> Iterator[FileReject]:
         """The other rows. Of a page `duplicate_url`; of a document that states its id, `duplicate_doc_id`; of either
@@ -106,16 +106,16 @@ class PartRows:
                 reason, what = ("duplicate_doc_id", "doc_id") if states_id else ("duplicate_url", "address")
                 detail = f"{row['url']}: {place} and {other} have the same {what}; the version in {other} is kept"
                 if guess:
-                    reason, stated = "undecided_version", "state modified_at in both, or " if states_id else ""
-                    detail += f", but nothing says that it is the later one: {stated}name the later file last"
+                    reason, advice = "undecided_version", "state modified_at in both, or " if states_id else ""
+                    detail += f", but nothing says that it is the later one: {advice}name the later file last"
                 yield FileReject(place, reason, detail, file)
             for row in batch.filter(pa.array(self.removed[rows])).to_pylist():
                 detail = f"{row['url']}: {REMOVED_DETAIL}"
                 yield FileReject(place_of(row), REMOVED, detail, row["source_file"])
             gone = ~self.lost[rows] & ~self.removed[rows] & (self.gone_at[rows] != _NEVER)
             for row, time in zip(batch.filter(pa.array(gone)).to_pylist(), self.gone_at[rows][gone], strict=True):
-                found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
-                detail = f"{row['url']}: status 404 or 410 at {found}"
+                moment = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
+                detail = f"{row['url']}: status 404 or 410 at {moment}"
                 yield FileReject(place_of(row), "gone", detail, row["source_file"])
 
 
@@ -178,8 +178,8 @@ def _keys(
             prints.append(row_fingerprints(identity, ["url"]).view(np.uint64).reshape(-1, 2))
             contents.append(row_fingerprints(batch, ["digest"]).view(np.uint64)[::2])
             # When it was fetched, or what its document states in `modified_at`; of a capture that is a server's word.
-            given = pc.is_null(batch.column("warc_file"))
-            modified = pc.if_else(given, batch.column("last_modified"), pa.scalar(None, pa.string()))
+            is_document = pc.is_null(batch.column("warc_file"))
+            modified = pc.if_else(is_document, batch.column("last_modified"), pa.scalar(None, pa.string()))
             when.append(_times(pc.coalesce(batch.column("fetched_at"), modified.cast(TIMESTAMP))))
             names = batch.column("source_file").to_pylist()
             files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
@@ -196,8 +196,8 @@ def _keys(
     order = np.lexsort((np.concatenate(offsets), file))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    known = [(name, number[times[name]]) for name in ordered]
-    return np.concatenate(prints), np.concatenate(when), content, place, known, file
+    versions = [(name, number[times[name]]) for name in ordered]
+    return np.concatenate(prints), np.concatenate(when), content, place, versions, file
 
 
 def _addresses(pages: pa.RecordBatch) -> pa.Array:
@@ -222,13 +222,13 @@ def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Lon
             for key, time, is_gone in zip(
                 keys, _times(batch.column("fetched_at")), batch.column("gone").to_pylist(), strict=True
             ):
-                known = gone if is_gone else seen
-                known[key.tobytes()] = max(int(time), known.get(key.tobytes(), _NEVER))
-    found = np.full(len(when), _NEVER, np.int64)
+                latest = gone if is_gone else seen
+                latest[key.tobytes()] = max(int(time), latest.get(key.tobytes(), _NEVER))
+    times = np.full(len(when), _NEVER, np.int64)
     if gone:
         for row in np.flatnonzero(~lost):
             key = prints[row].tobytes()
             time = gone.get(key, _NEVER)
             if time > max(int(when[row]), seen.get(key, _NEVER)):
-                found[row] = time
-    return found
+                times[row] = time
+    return times

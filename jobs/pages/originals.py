@@ -47,9 +47,9 @@ def original(location: str, offset: int, url: str) -> Original:
             size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
             stream = io.BufferedReader(Archive(raw, size, _MAX_RATIO).segment(Place(offset)))
-            while (found := _record(stream)) is not None:
-                if quoted(found[0]) == url:
-                    return found[1]
+            while (record := _record(stream)) is not None:
+                if quoted(record[0]) == url:
+                    return record[1]
     except OSError as error:
         raise OriginalError(f"{location} cannot be read: {error.strerror or error}") from None
     except DamagedError as error:

@@ -68,12 +68,12 @@ class ReadPages(TableJob):
         directory = run.work / "pages"
         spans = [span for file in given for span in spans_of(file, self.settings.task_bytes)]
         parts, engine = read_spans(spans, self.settings, directory, run.engines)
-        made = self._settled(mended(parts, given, self.settings, directory), run, 0, engine)
-        if made.stages[0].rows == 0:
+        result = self._settled(mended(parts, given, self.settings, directory), run, 0, engine)
+        if result.stages[0].rows == 0:
             why = typical_reject(parts)
             raise IngestError(f"no page could be read from {run.source}" + (f": {why}" if why else ""))
         shutil.rmtree(directory)
-        return made
+        return result
 
     def _settled(self, parts: Sequence[Part], run: Run, reused: int, engine: str) -> Made:
         """Write the pages and rejects of `parts`."""
@@ -81,21 +81,21 @@ class ReadPages(TableJob):
         for part in parts:
             for batch in part.batches("rejects", ["key", "reason", "detail"], rows=run.batch_rows):
                 run.reject(self.name, list(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
-                kept = count_warnings(batch)
-                rejected, warned = rejected + batch.num_rows - kept, warned + kept
+                warnings = count_warnings(batch)
+                rejected, warned = rejected + batch.num_rows - warnings, warned + warnings
         with run.folder(PAGES) as pages:
             for rows in latest_captures(parts, run.removals):
-                lost = [(reject.key, reject.reason, reject.detail) for reject in rows.rejects()]
-                run.reject(self.name, lost)
-                rejected += len(lost)
+                rejects = [(reject.key, reject.reason, reject.detail) for reject in rows.rejects()]
+                run.reject(self.name, rejects)
+                rejected += len(rejects)
                 if rows.whole:
                     digested = rows.part.batches("pages", pages.digest_columns)
                     pages.link(rows.part.path("pages"), rows.part.checksums["pages"], digested)
                 elif rows.stays.any():
                     pages.write_all(rows.pages())
-        made = pages.stage()
+        stage = pages.stage()
         claims = [claim for part in parts for claim in part.live]
         files = len({claim.file for claim in claims})
         records = sum((Counter(claim.records) for claim in claims), Counter[str]())
         notes = {kind: float(count) if count % 1 else count for kind, count in sorted(records.items())}
-        return Made((made,), Counts(files, made.rows, reused, files - reused, rejected, engine, notes, warned))
+        return Made((stage,), Counts(files, stage.rows, reused, files - reused, rejected, engine, notes, warned))

@@ -46,10 +46,10 @@ def version_of(file: Input, settings: IngestSettings) -> str:
     """What tells this content of a file, read with these settings, from another; empty for one to try again."""
     if not file.version:
         return ""
-    read = settings.results()
+    results = settings.results()
     path = "" if file.kind in ADDRESSED else file.path
     read_by = [] if file.kind in HTML + FILES + WARC else [libraries()]
-    return f"{file.version}-{settings_digest([VERSION, read, file.kind, path, *read_by])[:8]}"
+    return f"{file.version}-{settings_digest([VERSION, results, file.kind, path, *read_by])[:8]}"
 
 
 @cache
@@ -87,24 +87,24 @@ def read_task(task: Task, settings: IngestSettings, directory: Path) -> Part:
         for span in task:
             reading = Reading(span, settings)
             pages = rejects = 0
-            for found in reading:
-                pages += isinstance(found, dict)
-                rejects += isinstance(found, FileReject)
-                yield found
+            for item in reading:
+                pages += isinstance(item, dict)
+                rejects += isinstance(item, FileReject)
+                yield item
             version = version_of(span.file, settings) if reading.readable else ""
             claim = Claim(span.file.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
             claims.append(replace(claim, records=reading.records, source=span.file.source))
 
     with PartWriter(directory) as writer:
-        for found in batched(read()):
-            if isinstance(found, pa.RecordBatch):
-                writer.write("pages", validate(found, PAGES))
-            elif isinstance(found, FileReject):
-                row = {"source_file": found.file, "key": found.key, "reason": found.reason, "detail": found.detail}
+        for item in batched(read()):
+            if isinstance(item, pa.RecordBatch):
+                writer.write("pages", validate(item, PAGES))
+            elif isinstance(item, FileReject):
+                row = {"source_file": item.file, "key": item.key, "reason": item.reason, "detail": item.detail}
                 small["rejects"].append(row)
             else:
-                seen = {"url": found.url, "fetched_at": found.fetched_at, "gone": found.gone}
-                small["sightings"].append({"source_file": found.file, **seen})
+                seen = {"url": item.url, "fetched_at": item.fetched_at, "gone": item.gone}
+                small["sightings"].append({"source_file": item.file, **seen})
             if sum(map(len, small.values())) >= _ROWS:
                 flush()
         flush()
@@ -131,21 +131,21 @@ def typical_reject(parts: Sequence[Part], *, warning: bool = False) -> str:
         warning: Of what was kept instead, without a value.
     """
     reasons = reasons_of(parts)
-    wanted = {r: n for r, n in reasons.items() if (r in PAGES.warnings if warning else r not in PAGES.no_loss)}
-    if not wanted:
+    counts = {r: n for r, n in reasons.items() if (r in PAGES.warnings if warning else r not in PAGES.no_loss)}
+    if not counts:
         return ""
     # A column that is not there comes first: it is lost of every row.
-    reason = max(wanted, key=lambda reason: (reason == "missing_column", wanted[reason]))
+    reason = max(counts, key=lambda reason: (reason == "missing_column", counts[reason]))
     batches = (batch for part in parts for batch in part.batches("rejects", ["key", "reason", "detail"]))
-    found = (batch.filter(pc.equal(batch.column("reason"), reason)) for batch in batches)
-    row = next(batch.to_pylist()[0] for batch in found if batch.num_rows)
+    rows = (batch.filter(pc.equal(batch.column("reason"), reason)) for batch in batches)
+    row = next(batch.to_pylist()[0] for batch in rows if batch.num_rows)
     return f"{row['key']}: {row['reason']} ({row['detail']})"
 
 
 def count_warnings(rejects: pa.RecordBatch) -> int:
     """How many of `rejects` tell of rows that were kept."""
-    kept = pc.is_in(rejects.column("reason"), pa.array(sorted(PAGES.warnings), pa.string()))
-    return int(pc.sum(kept).as_py() or 0)
+    is_warning = pc.is_in(rejects.column("reason"), pa.array(sorted(PAGES.warnings), pa.string()))
+    return int(pc.sum(is_warning).as_py() or 0)
 
 
 def broken_seams(parts: Sequence[Part]) -> list[str]:
@@ -183,5 +183,5 @@ def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSetti
         return list(parts)
     log.info("job=ingest files=%d are read again whole, because their ranges do not fit together", len(torn))
     whole = [(Span(file, 0, max(file.size, 1)),) for file in inputs if file.name in torn]
-    kept = [replace(part, dropped=part.dropped | torn) for part in parts]
-    return [part for part in kept if part.live] + [read_task(task, settings, directory) for task in whole]
+    remaining = [replace(part, dropped=part.dropped | torn) for part in parts]
+    return [part for part in remaining if part.live] + [read_task(task, settings, directory) for task in whole]

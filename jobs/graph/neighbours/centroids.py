@@ -43,9 +43,9 @@ class Centroids:
 
 def partition_count(vectors: int) -> int:
     """Partitions that suit so many vectors."""
-    wanted = max(1.0, 0.65 * vectors**0.5)
+    ideal = max(1.0, 0.65 * vectors**0.5)
     # In steps of a root of two: it changes when the vectors have become twice as many.
-    return int(2 ** (round(2 * np.log2(wanted)) / 2))
+    return int(2 ** (round(2 * np.log2(ideal)) / 2))
 
 
 def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroids:
@@ -76,8 +76,8 @@ def train(codes: Codes, prints: Prints, count: int, threads: int = 1) -> Centroi
 def directions(count: int, width: int) -> Codes8:
     """Random directions, always the same, those of a smaller `count` first; shape (count, width) int8."""
     # The raw stream of a bit generator is the same in every version of NumPy.
-    drawn = np.random.PCG64(width).random_raw(count * width // 8).astype("<u8").view(np.int8)
-    return np.maximum(drawn, -127).reshape(count, width)
+    values = np.random.PCG64(width).random_raw(count * width // 8).astype("<u8").view(np.int8)
+    return np.maximum(values, -127).reshape(count, width)
 
 
 def folded(centroids: Codes8) -> Codes8:

@@ -90,12 +90,12 @@ def encode(vectors: Rows, scale: float = 0.0, threads: int = 1) -> Codes:
             part = slice(start, min(start + BLOCK, span.stop))
             size = part.stop - part.start
             rows = np.asarray(vectors[part])
-            block, kept = np.multiply(rows, np.float32(scale), out=scaled[:size]), rounded[:size]
-            np.rint(block, out=kept)
-            np.clip(kept, -127, 127, out=kept)
-            numbers[part, :dimension] = kept
-            length[part] = _lengths(kept) / scale
-            lost[part] = _lengths(np.subtract(block, kept, out=block)) / scale
+            block, codes = np.multiply(rows, np.float32(scale), out=scaled[:size]), rounded[:size]
+            np.rint(block, out=codes)
+            np.clip(codes, -127, 127, out=codes)
+            numbers[part, :dimension] = codes
+            length[part] = _lengths(codes) / scale
+            lost[part] = _lengths(np.subtract(block, codes, out=block)) / scale
 
     run_all([partial(make, span) for span in spans(count, SPAN, threads)], threads)
     return Codes.of(numbers, scale, lost, length)
@@ -142,17 +142,17 @@ FOLD = 16  # Rows and columns of a product come in multiples of it: 362 columns 
 def products(left: Numbers, right: Numbers) -> Numbers:
     """Products of codes: (m, width) and (n, width) give (m, n), int32 where codes are integers, else float32."""
     if left.dtype == np.float32:
-        made: Numbers = np.matmul(left, right.T)
-        return made
+        result: Numbers = np.matmul(left, right.T)
+        return result
     if not _is_exact():
         raise ArithmeticError(f"NumKong {version('numkong')} multiplies 8-bit integers wrongly on this processor")
     return _multiply(left, right)
 
 
 def _multiply(left: Numbers, right: Numbers) -> Numbers:
-    made = np.empty((len(left), len(right)), dtype=np.int32)
-    numkong.dots_packed(_tensor(left, "int8"), numkong.dots_pack(_tensor(right, "int8")), out=_tensor(made, "int32"))
-    return made
+    result = np.empty((len(left), len(right)), dtype=np.int32)
+    numkong.dots_packed(_tensor(left, "int8"), numkong.dots_pack(_tensor(right, "int8")), out=_tensor(result, "int32"))
+    return result
 
 
 @cache
@@ -198,19 +198,19 @@ class Block:
     @classmethod
     def of_codes(cls, codes: Codes, rows: Positions, columns: Positions) -> Block:
         """The block of the codes at positions `rows` and `columns`, both ascending."""
-        made = products(_padded(codes.numbers, rows), _padded(codes.numbers, columns))
-        _blank(made, rows, columns)
-        return cls(made, codes.scale**-2, codes.margin[rows], codes.margin[columns])
+        block = products(_padded(codes.numbers, rows), _padded(codes.numbers, columns))
+        _blank(block, rows, columns)
+        return cls(block, codes.scale**-2, codes.margin[rows], codes.margin[columns])
 
     @classmethod
     def of_vectors(cls, left: Floats, right: Floats, rows: Positions, columns: Positions) -> Block:
         """The same of the vectors themselves, in float32."""
-        made = products(_pad(left), _pad(right))
-        _blank(made, rows, columns)
+        block = products(_pad(left), _pad(right))
+        _blank(block, rows, columns)
         longest = float(np.linalg.norm(left, axis=1).max() * np.linalg.norm(right, axis=1).max())
         # Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u |x||y|, in any order of the sum.
         rounding = np.float32(left.shape[1] * 2.0**-23 * longest + 1e-6)
-        return cls(made, 1.0, np.full(len(rows), rounding), np.full(len(columns), rounding))
+        return cls(block, 1.0, np.full(len(rows), rounding), np.full(len(columns), rounding))
 
     def peaks(self, *, turned: bool) -> Numbers:
         """The largest of each 16 products of a row, shape (rows, columns / 16).
@@ -278,14 +278,14 @@ def _pad(rows: Numbers) -> Numbers:
     return np.concatenate([rows, np.zeros((padding, rows.shape[1]), rows.dtype)]) if padding else rows
 
 
-def _blank(made: Numbers, rows: Positions, columns: Positions) -> None:
+def _blank(block: Numbers, rows: Positions, columns: Positions) -> None:
     """Put what is no pair out of reach: padding, and a vector with itself."""
-    made[len(rows) :] = _lowest(made)
-    made[:, len(columns) :] = _lowest(made)
+    block[len(rows) :] = _lowest(block)
+    block[:, len(columns) :] = _lowest(block)
     at = np.searchsorted(columns, rows)
     inside = np.flatnonzero(at < len(columns))
     same = inside[columns[at[inside]] == rows[inside]]
-    made[same, at[same]] = _lowest(made)
+    block[same, at[same]] = _lowest(block)
 
 
 def _lowest(products: Numbers) -> int:

@@ -72,10 +72,10 @@ class InvertedFile:
         """The file of `vectors` in `folder`, as `write_inverted_file` made it."""
         about = json.loads((folder / "about.json").read_text())
         unit, measured = about.pop("unit"), [tuple(row) for row in about.pop("measured")]
-        read = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("rows", "ends", "centroids")}
-        numbers = np.memmap(folder / "codes", np.int8, "r", shape=(len(vectors), read["centroids"].shape[1]))
-        centroids = Centroids(read.pop("centroids"), unit)
-        return cls(vectors, numbers, read["rows"], read["ends"], centroids, measured=measured, threads=threads, **about)
+        data = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("rows", "ends", "centroids")}
+        numbers = np.memmap(folder / "codes", np.int8, "r", shape=(len(vectors), data["centroids"].shape[1]))
+        centroids = Centroids(data.pop("centroids"), unit)
+        return cls(vectors, numbers, data["rows"], data["ends"], centroids, measured=measured, threads=threads, **about)
 
     def nearest(self, queries: Floats, k: int) -> Neighbours:
         """The `k` nearest to each of `queries`, shape (q, d), among the vectors of the partitions that it looks into.
@@ -107,12 +107,12 @@ class InvertedFile:
         sizes = np.diff(self.ends)[looked_into]
         # The nearest partitions that have k vectors between them give a bound, which little of the others reaches.
         first = np.cumsum(sizes, axis=1) - sizes < k
-        found = np.empty((3, 0), dtype=np.int64)
+        pairs = np.empty((3, 0), dtype=np.int64)
         for chosen in (first, ~first):
-            more = self._nominated(queries, codes.numbers, looked_into, chosen, _kth(found, len(queries), k), slack, k)
-            found = np.concatenate([found, more], axis=1)
-        least = _kth(found, len(queries), k) - slack
-        query, place = found[:2, found[2] >= least[found[0]]]
+            more = self._nominated(queries, codes.numbers, looked_into, chosen, _kth(pairs, len(queries), k), slack, k)
+            pairs = np.concatenate([pairs, more], axis=1)
+        least = _kth(pairs, len(queries), k) - slack
+        query, place = pairs[:2, pairs[2] >= least[pairs[0]]]
         row = self.rows[place].astype(np.int64)
         on_disk = np.argsort(row, kind="stable")
         query, row = query[on_disk], row[on_disk]
@@ -163,13 +163,13 @@ class InvertedFile:
                 return
             # Whole multiples are multiplied faster; what is beyond the partition is cut off again.
             block = self.numbers[start : stop + (start - stop) % FOLD]
-            made = products(numbers[asking], block)[:, : stop - start]
+            scores = products(numbers[asking], block)[:, : stop - start]
             least = kth[asking]
             if k < stop - start and least.min() == _LOWEST:
-                least = np.maximum(least, np.partition(made, -k, axis=1)[:, -k])
+                least = np.maximum(least, np.partition(scores, -k, axis=1)[:, -k])
             least = least - slack[asking]
-            at, column = np.nonzero(made >= least[:, None])
-            pairs = np.stack([asking[at], start + column, made[at, column]])
+            at, column = np.nonzero(scores >= least[:, None])
+            pairs = np.stack([asking[at], start + column, scores[at, column]])
             found.append(pairs if pairs.shape[1] <= _HELD else self._best(queries, pairs, k))
             let_go(self.numbers, slice(start, stop))
 
@@ -208,9 +208,9 @@ def _by_nearness(numbers: Numbers, centroids: Centroids) -> Positions:
     return order
 
 
-def _kth(found: Positions, queries: int, k: int) -> Integers:
+def _kth(pairs: Positions, queries: int, k: int) -> Integers:
     """The k-th largest product of each query; the lowest number where it has fewer."""
-    query, _, product = found
+    query, _, product = pairs
     order = np.lexsort((-product, query))
     first = np.searchsorted(query[order], np.arange(queries + 1))
     at = first[:-1] + k - 1
@@ -288,9 +288,9 @@ def _measured(vectors: Floats, home: Integers, centroids: Centroids, scale: floa
     truth = nearest(sample, vectors, most[-1], own=rows, scan=True).positions
     rank = np.argsort(_by_nearness(encode(sample, scale).numbers, centroids), axis=1, kind="stable")
     at = np.where(truth >= 0, np.take_along_axis(rank, home[truth], axis=1), 0)
-    found = []
+    shares = []
     for k in most:
         decide, tell = np.sort(at[::2, :k], axis=None), at[1::2, :k]
         probes = 1 + int(decide[min(len(decide) - 1, int(np.ceil(RECALL * len(decide))))])
-        found.append((k, probes, float((tell < probes).mean()) if len(tell) else 0.0))
-    return found
+        shares.append((k, probes, float((tell < probes).mean()) if len(tell) else 0.0))
+    return shares

@@ -101,8 +101,8 @@ class NeighbourLists:
         )
         # Close the gaps in the lists of `rows`.
         rows = np.flatnonzero(changed & ~gaining)
-        kept = self._pairs_of(rows)
-        self._write(kept, ranks(kept.owner), rows)
+        pairs = self._pairs_of(rows)
+        self._write(pairs, ranks(pairs.owner), rows)
         self._fill(both, np.flatnonzero(gaining))
 
     def replace(self, found: Pairs, rows: Positions) -> None:

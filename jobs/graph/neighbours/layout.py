@@ -243,17 +243,17 @@ def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
     return {f"{prefix}positions": positions, f"{prefix}scores": lists.scores, f"{prefix}cut": lists.cut}
 
 
-def _lists(read: _Columns, prefix: str) -> NeighbourLists:
-    positions = read[f"{prefix}positions"].astype(np.int64)
-    return NeighbourLists(positions, read[f"{prefix}scores"], read[f"{prefix}cut"])
+def _lists(columns: _Columns, prefix: str) -> NeighbourLists:
+    positions = columns[f"{prefix}positions"].astype(np.int64)
+    return NeighbourLists(positions, columns[f"{prefix}scores"], columns[f"{prefix}cut"])
 
 
 def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
     # Mapped, not copied: what changes is written to new arrays. Those mapped outlive the files.
     names = [name.removesuffix(".npy") for name in about["digests"]]
-    read = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
+    columns = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
     layout = None
     if "partitions" in about:
-        members = Members(read["home"].astype(np.int64), read["bits"], int(about["partitions"]))
-        layout = Layout(members, Truth(read["sample"], _lists(read, "sample_")))
-    return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, layout)
+        members = Members(columns["home"].astype(np.int64), columns["bits"], int(about["partitions"]))
+        layout = Layout(members, Truth(columns["sample"], _lists(columns, "sample_")))
+    return Neighbourhood(columns["prints"], _lists(columns, ""), int(about["dimension"]), 0, layout)

@@ -221,16 +221,16 @@ class NearestLists:
     def _best_of(self, waiting: Waiting) -> Neighbours:
         """The best `depth` pairs of each owner; some owners at a time, so that few pairs are sorted at once."""
         shape = self._lower.shape
-        found = Neighbours(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, np.float32))
+        neighbours = Neighbours(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, np.float32))
         for start in range(0, shape[0], _OWNERS):
             mine = waiting.where((waiting.owner >= start) & (waiting.owner < start + _OWNERS))
             owner, target, score = self._scored(mine)
             by = by_score(owner, score, self._order[target])
             rank = ranks(owner[by])
             by, rank = by[rank < self._depth], rank[rank < self._depth]
-            found.positions[owner[by], rank] = target[by]
-            found.similarities[owner[by], rank] = score[by]
-        return found
+            neighbours.positions[owner[by], rank] = target[by]
+            neighbours.similarities[owner[by], rank] = score[by]
+        return neighbours
 
     def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
         owner, target = waiting.owner.astype(np.int64), waiting.target.astype(np.int64)

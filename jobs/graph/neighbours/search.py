@@ -126,8 +126,8 @@ def _among_all(lists: NeighbourLists, codes: Codes, vectors: Vectors, new: Flags
         run_all(seek_in_all(nearest, rows, len(codes), gaining), plan.threads)
         return Pairs(*nearest.pairs())
 
-    found = search(np.flatnonzero(new), ~new) if new.any() else _NO_PAIRS
-    lists.merge(found, new | lists.gaps)
+    pairs = search(np.flatnonzero(new), ~new) if new.any() else _NO_PAIRS
+    lists.merge(pairs, new | lists.gaps)
     short = lists.too_short(plan.k)
     if len(short):
         lists.replace(search(short, None), short)

@@ -29,21 +29,21 @@ class _UnfitError(RejectError):
 def read_captures(reader: WarcReader, name: str, settings: IngestSettings) -> Iterator[Found]:
     """Rows, rejects and sightings of the archive `name`."""
     seen: Counter[str] = Counter()
-    for found in reader:
-        key, url = f"{name}@{found.offset}", quoted(found.url)
+    for record in reader:
+        key, url = f"{name}@{record.offset}", quoted(record.url)
         seen[key] += 1
         if seen[key] > 1:  # a fault after a record; a file compressed as a whole has one offset for all records
             key = f"{key}#{seen[key]}"
-        if isinstance(found, Fault):
-            yield FileReject(key, found.reason, f"{url}: {found.detail}" if url else found.detail, name)
-        elif found.kind == "revisit":
-            if found.fetched_at:
-                yield Sighting(url, found.fetched_at, gone=False, file=name)
-            earlier = quoted((found.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
+        if isinstance(record, Fault):
+            yield FileReject(key, record.reason, f"{url}: {record.detail}" if url else record.detail, name)
+        elif record.kind == "revisit":
+            if record.fetched_at:
+                yield Sighting(url, record.fetched_at, gone=False, file=name)
+            earlier = quoted((record.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
             if earlier and earlier != url:
                 yield FileReject(key, "revisit", f"{url}: the same content as {earlier}", name)
         else:
-            yield from _page(found, url, name, key, settings)
+            yield from _page(record, url, name, key, settings)
 
 
 def _page(capture: Capture, url: str, name: str, key: str, settings: IngestSettings) -> Iterator[Found]:
@@ -108,9 +108,9 @@ def _wrong_digest(capture: Capture, message: Message | None) -> tuple[str, str] 
         return None
     payloads = message.payloads if message else (capture.block,)
     for header, contents in (("warc-block-digest", (capture.block,)), ("warc-payload-digest", payloads)):
-        stated = capture.headers.get(header)
-        if stated and not digest_matches(stated, contents):
-            return "digest_mismatch", f"its content does not match its {header} {stated[:80]}"
+        value = capture.headers.get(header)
+        if value and not digest_matches(value, contents):
+            return "digest_mismatch", f"its content does not match its {header} {value[:80]}"
     return None
 
 

@@ -59,9 +59,9 @@ def not_html(body: bytes) -> tuple[str, str] | None:
 def binary(body: bytes) -> str:
     """What `body` is if it is no text: `a PNG image`, or just `binary`; empty for a text."""
     head = body[:_SNIFFED].removeprefix(b"\xef\xbb\xbf").lstrip()
-    known = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), "")
-    if known or head.startswith(_UTF16):
-        return known
+    kind = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), "")
+    if kind or head.startswith(_UTF16):
+        return kind
     return "binary" if _BINARY.search(head) else ""
 
 
@@ -104,10 +104,10 @@ def text_pages(
         if settings.day_first is not None:
             body = with_days_in_order(body, settings.day_first)
         mdx = kind == ".mdx"
-        given = given_markdown(body, None, name, mdx=mdx)
-        for reason, detail in given.unread:
+        document = given_markdown(body, None, name, mdx=mdx)
+        for reason, detail in document.unread:
             yield FileReject(name, reason, detail)
-        modified = modified_of(given)
+        modified = modified_of(document)
         of_kind = MDX_TYPE if mdx else MARKDOWN_TYPE
         yield page_row(page_url(path), body, name, content_type=of_kind, last_modified=modified)
     else:

@@ -47,19 +47,19 @@ def http_message(block: bytes, limit: int) -> Message | None:
     if status is None:
         return None
     blank = _BLANK_LINE.search(block)
-    head, sent = (block[: blank.start()], block[blank.end() :]) if blank else (block, b"")
+    head, payload = (block[: blank.start()], block[blank.end() :]) if blank else (block, b"")
     headers: dict[str, str] = {}
     for line in re.sub(rb"\r?\n[ \t]+", b" ", head).splitlines()[1:]:
         name, _, value = line.decode("latin-1").partition(":")
         headers.setdefault(name.strip().lower(), value.strip())
     if int(status[1]) != 200:
-        return Message(int(status[1]), headers, b"", (sent,))
-    whole = _unchunked(sent) if "chunked" in headers.get("transfer-encoding", "").lower() else sent
+        return Message(int(status[1]), headers, b"", (payload,))
+    whole = _unchunked(payload) if "chunked" in headers.get("transfer-encoding", "").lower() else payload
     body = whole
     codings = [c.strip().lower() for c in headers.get("content-encoding", "").split(",")]
     for coding in reversed([c for c in codings if c not in ("", "identity", "none", "utf-8")]):
         body = inflate(body, coding, limit)
-    return Message(200, headers, body, (sent,) if whole is sent else (sent, whole))
+    return Message(200, headers, body, (payload,) if whole is payload else (payload, whole))
 
 
 def _unchunked(body: bytes) -> bytes:
@@ -86,12 +86,12 @@ def digest_matches(stated: str, contents: Sequence[bytes]) -> bool:
     size = hashlib.new(algorithm, usedforsecurity=False).digest_size
     try:
         in_hex = len(value) == 2 * size
-        wanted = bytes.fromhex(value) if in_hex else base64.b32decode(value.upper() + "=" * (-len(value) % 8))
+        digest = bytes.fromhex(value) if in_hex else base64.b32decode(value.upper() + "=" * (-len(value) % 8))
     except ValueError:
         return True
-    if len(wanted) != size:
+    if len(digest) != size:
         return True
-    return any(hashlib.new(algorithm, c, usedforsecurity=False).digest() == wanted for c in contents)
+    return any(hashlib.new(algorithm, c, usedforsecurity=False).digest() == digest for c in contents)
 
 
 def content_type(declared: str) -> tuple[str, str | None]:

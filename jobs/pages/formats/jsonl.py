@@ -40,11 +40,11 @@ def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterato
             elif line.strip():
                 line = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
                 try:
-                    said = json.loads(line.decode("utf-8"))
+                    value = json.loads(line.decode("utf-8"))
                 except (ValueError, RecursionError) as error:
                     yield FileReject(f"{name}:{number}", "invalid_json", str(error))
                 else:
-                    yield from document_pages(said, line, name, number, settings)
+                    yield from document_pages(value, line, name, number, settings)
     except DamagedError as error:
         # A damaged file keeps its good lines; one that is not gzip at all has no line to name.
         key = name if error.reason == "not_gzip" else f"{name}:{number + 1}"

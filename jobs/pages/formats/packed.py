@@ -204,9 +204,9 @@ class ZstdStream(MemberStream):
     def _begin(self) -> None:
         self._skipping = self._pending.startswith(ZSTD_DICTIONARY)
         if not self._skipping:
-            known = zstandard.ZstdCompressionDict(self.dictionary) if self.dictionary else None
-            made = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_MOST_WINDOW)
-            self._frame = made.decompressobj()
+            dictionary = zstandard.ZstdCompressionDict(self.dictionary) if self.dictionary else None
+            decompressor = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_MOST_WINDOW)
+            self._frame = decompressor.decompressobj()
 
     def _inflated(self, most: int) -> tuple[bytes, bool]:
         if self._skipping:
@@ -232,8 +232,8 @@ class ZstdStream(MemberStream):
         if held.startswith(ZSTD_MAGIC):
             try:
                 # `decompress` would make room for as many bytes as the frame says it holds.
-                made = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW).stream_reader(held)
-                held = made.read(_MOST_DICTIONARY + 1)
+                reader = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW).stream_reader(held)
+                held = reader.read(_MOST_DICTIONARY + 1)
             except zstandard.ZstdError as error:
                 raise self._damaged(f"the dictionary cannot be read: {error}") from None
         if len(held) > _MOST_DICTIONARY:

@@ -70,24 +70,24 @@ def document_pages(
     """
     key = name if number is None else f"{name}:{number}"
     try:
-        given = given_document(said, settings.names, settings.day_first)
+        document = given_document(said, settings.names, settings.day_first)
     except UnfitDocumentError as error:
         yield FileReject(key, error.reason, str(error))
         return
     if line is not None and not settings.map and settings.day_first is None:
         body = line
     else:  # Halves of surrogate pairs, which `clean` leaves out, have no bytes.
-        body = json.dumps(given.fields, ensure_ascii=False).encode("utf-8", "ignore")
+        body = json.dumps(document.fields, ensure_ascii=False).encode("utf-8", "ignore")
     if len(body) > settings.max_page_bytes:
         yield FileReject(key, "too_large", f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)")
         return
-    for reason, detail in given.unread:
+    for reason, detail in document.unread:
         yield FileReject(key, reason, detail)
     yield page_row(
-        f"doc:{given.fields['doc_id']}",
+        f"doc:{document.fields['doc_id']}",
         body,
         name,
         content_type=JSON_TYPE,
         warc_offset=number,
-        last_modified=modified_of(given),
+        last_modified=modified_of(document),
     )

@@ -90,8 +90,8 @@ class Archive:
             return self._member_after(offset, self.packed.magic)
         before = max(0, offset - 1)
         self._raw.seek(before)
-        _, read, at, _ = scan(self._raw, _SCAN, first=min(offset, 1))
-        self.spend(read)
+        _, count, at, _ = scan(self._raw, _SCAN, first=min(offset, 1))
+        self.spend(count)
         return None if at is None else Place(before + at)
 
     def spend(self, read: int) -> bool:
@@ -105,14 +105,14 @@ class Archive:
         while True:
             self._raw.seek(at)
             piece = self._raw.read(_SCAN)
-            found = tail + piece
-            for match in magic.finditer(found):
+            window = tail + piece
+            for match in magic.finditer(window):
                 place = at - len(tail) + match.start()
                 if self._begins_record(place):
                     return Place(place)
             if not piece or not self.spend(len(piece)):
                 return None
-            at, tail = at + len(piece), found[-3:]
+            at, tail = at + len(piece), window[-3:]
 
     def _begins_record(self, offset: int) -> bool:
         stream = self.stream(offset) or self._raw
@@ -220,12 +220,12 @@ class Segment(io.RawIOBase):
 
     def peek(self, size: int) -> bytes:
         """At most the next `size` bytes, which stay to be read; fewer where damage follows."""
-        found = b""
+        head = b""
         with suppress(DamagedError):  # The stream raises it again when it is read.
-            while len(found) < size and (piece := self.read(size - len(found))):
-                found += piece
-        self._ahead, self._position = found + self._ahead, self._position - len(found)
-        return found
+            while len(head) < size and (piece := self.read(size - len(head))):
+                head += piece
+        self._ahead, self._position = head + self._ahead, self._position - len(head)
+        return head
 
     def tell(self) -> int:
         """Decompressed bytes read."""

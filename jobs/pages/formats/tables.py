@@ -106,7 +106,7 @@ def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iter
 
 
 def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    said: list[tuple[str, Any]] = []
+    fields: list[tuple[str, Any]] = []
     for column, cell in zip(row.schema.names, row.columns, strict=True):
         try:
             (value,) = cell.cast(_in_microseconds(cell.type), safe=False).to_pylist()
@@ -118,8 +118,8 @@ def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestS
             detail = f"the column {column} cannot be read, and counts as empty ({cause})"
             yield FileReject(f"{name}:{number}", "bad_value", detail)
             continue
-        said.append((column, value))
-    yield from document_pages(_collected(said), None, name, number, settings)
+        fields.append((column, value))
+    yield from document_pages(_collected(fields), None, name, number, settings)
 
 
 def _in_microseconds(kind: pa.DataType) -> pa.DataType:

@@ -100,26 +100,26 @@ class WarcReader:
     def _segment(self, segment: Segment) -> Reading:
         """The captures of one segment; null at its end, the place to go on at after a fault."""
         at: Place | None = None
-        found: Found | None = None
+        capture: Found | None = None
         whole = True
         head = segment.peek(64)
         # Lines may end without a carriage return, against the standard: fastwarc's strict mode skips such records.
         bare = WARC_BEGINS.match(head) is not None and b"\r\n" not in head
         try:
             for record in _records(segment, bare):
-                if found is not None:
-                    yield found
-                at, found, whole = segment.place(record.stream_pos), None, False
+                if capture is not None:
+                    yield capture
+                at, capture, whole = segment.place(record.stream_pos), None, False
                 if not self.archive.packed and at.offset >= self.end:
                     return at
-                found, whole = self._take(record, at)
+                capture, whole = self._take(record, at)
                 if not whole:
                     return (yield from self._mend(at))
         except DamagedError as error:
             if at is not None and not whole:
                 return (yield from self._mend(at))
-            if found is not None:
-                yield found
+            if capture is not None:
+                yield capture
             yield Fault(segment.damaged_at(), error.reason, str(error))
             return self._after_damage(segment.damaged_at())
         except (OSError, ValueError) as error:  # so fastwarc says that no record begins where one should
@@ -128,8 +128,8 @@ class WarcReader:
             if at is None:
                 return (yield from self._seek(segment.place(0), str(error)))
             return (yield from self._mend(at, counted=whole))
-        if found is not None:
-            yield found
+        if capture is not None:
+            yield capture
         return None
 
     def _take(self, record: WarcRecord, at: Place) -> tuple[Found | None, bool]:
@@ -166,8 +166,8 @@ class WarcReader:
         elif len(block) > self.limit + HEADER_BYTES:
             yield _too_large(at, record)
         else:
-            found = _capture(record, at, block)
-            yield replace(found, fault=fault) if isinstance(found, Capture) else found
+            capture = _capture(record, at, block)
+            yield replace(capture, fault=fault) if isinstance(capture, Capture) else capture
         return self._after_damage(scanned.damaged_at) if scanned.damage else on
 
     def _seek(self, at: Place, detail: str) -> Reading:
