@@ -47,10 +47,10 @@ class Unexpected:
             batch = _without_nulls(batch)
         self.rows += batch.num_rows
         wrong = pc.fill_null(self._rule(*batch.columns), True)
-        found = int(pc.sum(wrong).as_py() or 0)
-        if found and len(self._values) < EXAMPLES:
+        count = int(pc.sum(wrong).as_py() or 0)
+        if count and len(self._values) < EXAMPLES:
             self._values += examples(batch.filter(wrong), EXAMPLES - len(self._values))
-        self.count += found
+        self.count += count
 
     def shown(self, _: Batches) -> list[Any]:
         """The first of them, kept while they streamed by."""
@@ -84,16 +84,16 @@ class UnexpectedKeys:
     def shown(self, batches: Batches) -> list[Any]:
         """The first of them, read again, since fingerprints hold no values; keys of several columns by name."""
         positions = np.flatnonzero(self._wrong)[:EXAMPLES]
-        found: list[Any] = []
+        values: list[Any] = []
         start = 0
         for batch in batches(self.columns) if len(positions) else ():
             whole = _without_nulls(batch)
             here = positions[(positions >= start) & (positions < start + whole.num_rows)] - start
-            found += examples(whole.take(pa.array(here)), EXAMPLES)
+            values += examples(whole.take(pa.array(here)), EXAMPLES)
             start += whole.num_rows
-            if len(found) == len(positions):
+            if len(values) == len(positions):
                 break
-        return found if len(self.columns) == 1 else [dict(zip(self.columns, v, strict=True)) for v in found]
+        return values if len(self.columns) == 1 else [dict(zip(self.columns, v, strict=True)) for v in values]
 
 
 def _repeated(keys: Pairs) -> Wrong:
@@ -101,12 +101,12 @@ def _repeated(keys: Pairs) -> Wrong:
     return np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, dtype=np.bool_)
 
 
-def _dangling(wanted: Pairs, keys: Pairs) -> Wrong:
+def _dangling(references: Pairs, keys: Pairs) -> Wrong:
     """Which are no keys of another table."""
-    groups = _groups(np.concatenate([keys, wanted]))
-    known = np.zeros(int(groups.max()) + 1 if len(groups) else 0, dtype=np.bool_)
-    known[groups[: len(keys)]] = True
-    return ~known[groups[len(keys) :]]
+    groups = _groups(np.concatenate([keys, references]))
+    exists = np.zeros(int(groups.max()) + 1 if len(groups) else 0, dtype=np.bool_)
+    exists[groups[: len(keys)]] = True
+    return ~exists[groups[len(keys) :]]
 
 
 class Quantiles:
@@ -179,10 +179,10 @@ def _groups(pairs: Pairs) -> npt.NDArray[np.int64]:
 def _without_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
     if not any(column.null_count for column in batch.columns):
         return batch
-    kept = pc.is_valid(batch.column(0))
+    valid = pc.is_valid(batch.column(0))
     for column in batch.columns[1:]:
-        kept = pc.and_(kept, pc.is_valid(column))
-    return batch.filter(kept)
+        valid = pc.and_(valid, pc.is_valid(column))
+    return batch.filter(valid)
 
 
 def examples(batch: pa.RecordBatch, most: int) -> list[Any]:
@@ -239,11 +239,11 @@ def check_here(
 
 def _faults(view: View, expected: Sequence[Expectation]) -> dict[str, str]:
     """For each column that is absent or not of the declared type, what is wrong with it; so too for derived columns."""
-    found, (types,) = view.types(), [e.names for e in expected if isinstance(e, ours.Types)]
+    present, (types,) = view.types(), [e.names for e in expected if isinstance(e, ours.Types)]
     faults = {
-        column: f"{view.name} lacks the column" if column not in found else f"{column} is {found[column]}"
+        column: f"{view.name} lacks the column" if column not in present else f"{column} is {present[column]}"
         for column, kind in types.items()
-        if found.get(column) != kind
+        if present.get(column) != kind
     }
     derived = {d.name: next((faults[c] for c in d.columns if c in faults), "") for d in view.declared}
     return faults | {column: fault for column, fault in derived.items() if fault}

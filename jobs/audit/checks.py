@@ -74,8 +74,8 @@ def check_of(table: str, expected: Expectation, passed: bool, found: object) -> 
         case _:
             words = str(found)
     why = f"; {expected.notes}" if expected.notes else f" ({expected.setting})" if expected.setting else ""
-    told = words if passed else words[: _LONGEST - len(why)] + why
-    return Check(expected.name(table), expected.severity, passed, told[:_LONGEST], table)
+    message = words if passed else words[: _LONGEST - len(why)] + why
+    return Check(expected.name(table), expected.severity, passed, message[:_LONGEST], table)
 
 
 def within(value: float, least: float | None, most: float | None) -> bool:

@@ -129,8 +129,8 @@ class ExpectTableColumnTypesToMatch(BatchExpectation):  # type: ignore[misc]
     def _validate(
         self, metrics: dict[str, Any], runtime_configuration: Any = None, execution_engine: Any = None
     ) -> dict[str, Any]:
-        found: dict[str, str] = metrics["table.arrow_types"]
-        wrong = {name: found.get(name, "absent") for name, kind in self.column_types.items() if found.get(name) != kind}
+        types: dict[str, str] = metrics["table.arrow_types"]
+        wrong = {name: types.get(name, "absent") for name, kind in self.column_types.items() if types.get(name) != kind}
         observed = ", ".join(f"{name} is {kind}" for name, kind in wrong.items()) or "as declared"
         return {"success": not wrong, "result": {"observed_value": observed}}
 
@@ -161,16 +161,16 @@ def check_on_spark(
     for batch in batches.values():
         engine.load_batch_data(batch.id, batch.data)
     context = memory_context()
-    found: list[Check] = []
+    checks: list[Check] = []
     for name, batch in batches.items():
         converted = [_CONVERSIONS[type(e)](e, keys)(meta={"at": at}) for at, e in enumerate(expected[name])]
         suite = ExpectationSuite(name=name, expectations=converted)
         result = Validator(engine, batches=[batch], data_context=context).validate(expectation_suite=suite)
         results = {one.expectation_config.meta["at"]: one for one in result.results}  # The library reorders them.
-        found += [
+        checks += [
             check_of(name, e, bool(results[at].success), _found(results[at])) for at, e in enumerate(expected[name])
         ]
-    return found
+    return checks
 
 
 def _spark_frame(view: View, session: Any) -> Any:
@@ -202,13 +202,13 @@ def memory_context() -> Any:
     return gx.get_context(mode="ephemeral", project_config=config)
 
 
-def _found(found: Any) -> object:
-    result = found.result or {}
+def _found(outcome: Any) -> object:
+    result = outcome.result or {}
     if "unexpected_count" in result:
         examples = result.get("partial_unexpected_list", [])[:EXAMPLES]
         return Unexpected(result["unexpected_count"], result["element_count"], examples)
     if "observed_value" not in result:
-        return f"could not be checked: {_reason(found.exception_info)}"
+        return f"could not be checked: {_reason(outcome.exception_info)}"
     observed = result["observed_value"]
     return (
         observed["values"] if isinstance(observed, dict) else str(observed) if isinstance(observed, list) else observed

@@ -58,7 +58,7 @@ def check_figures(shares: Mapping[str, float], limits: Limits) -> list[Check]:
     A share above the setting is a warning. It is critical where all is lost, or where more is lost than before: of each
     row that was kept, on average, the setting's share.
     """
-    found: list[tuple[str, Figure, float]] = []
+    figures: list[tuple[str, Figure, float]] = []
     most, setting = limits.settings.max_reject_share, "audit.max_reject_share"
     for job, share in shares.items():
         before = limits.shares.get(job)
@@ -68,21 +68,21 @@ def check_figures(shares: Mapping[str, float], limits: Limits) -> list[Check]:
             figure = Figure(0, bound, title=title, setting=setting)
         else:
             figure = Figure(0, most, severity="warning", title=title, setting=setting)
-        found.append((SHARES, figure, share))
+        figures.append((SHARES, figure, share))
     if RECALL in limits.measures:
         least, title = limits.settings.min_link_recall, f"{MEASURES}.{RECALL} between"
-        found.append(
+        figures.append(
             (MEASURES, Figure(least, 1, title=title, setting="audit.min_link_recall"), limits.measures[RECALL])
         )
-    return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in found]
+    return [check_of(table, e, within(value, e.least, e.most), value) for table, e, value in figures]
 
 
 def skipped(tables: Iterable[Table], limits: Limits) -> list[Check]:
     """What `expected_of` leaves out because there is no snapshot before, or none that has the table."""
     why = "the last snapshot has no such table" if limits.before else "no snapshot to compare with"
     new = [table for table in tables if table.name not in limits.before]
-    left = [(table.name, e) for table in new for e in _since_before(table, 0, limits)]
-    return [Check(e.name(name), e.severity, True, why, name, skipped=True) for name, e in left]
+    expectations = [(table.name, e) for table in new for e in _since_before(table, 0, limits)]
+    return [Check(e.name(name), e.severity, True, why, name, skipped=True) for name, e in expectations]
 
 
 def _since_before(table: Table, rows: int, limits: Limits) -> Iterator[Expectation]:
@@ -124,8 +124,8 @@ def audit(stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limi
     if spark:
         from quern.jobs.audit.spark_audit import check_on_spark
 
-        found = check_on_spark(views, held, keys, spark)
+        checks = check_on_spark(views, held, keys, spark)
     else:
-        found = list(check_here(views, held, keys))
-    found += [check_of(name, e, True, "the table is empty") for name, es in idle.items() for e in es]
-    return Audit([*check_figures(shares, limits), *found, *skipped(tables.values(), limits)])
+        checks = list(check_here(views, held, keys))
+    checks += [check_of(name, e, True, "the table is empty") for name, es in idle.items() for e in es]
+    return Audit([*check_figures(shares, limits), *checks, *skipped(tables.values(), limits)])

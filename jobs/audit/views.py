@@ -50,23 +50,23 @@ class View:
 
     def types(self) -> dict[str, str]:
         """The name of the type of each column of the table."""
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
         for path in parquet_files(self.source):
             for field in pq.read_schema(path):
-                name, before = type_name(field.type), found.get(field.name)
-                found[field.name] = name if before in (None, name) else f"{before} and {name}"
-        return found
+                name, before = type_name(field.type), types.get(field.name)
+                types[field.name] = name if before in (None, name) else f"{before} and {name}"
+        return types
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The named columns, derived ones too, in batches of at most `BATCH_ROWS` rows."""
-        wanted = {d.name: d for d in self.derived if d.name in columns}
-        read = dict.fromkeys(c for c in columns if c not in wanted)
-        read.update(dict.fromkeys(c for d in wanted.values() for c in d.columns))
+        computed = {d.name: d for d in self.derived if d.name in columns}
+        inputs = dict.fromkeys(c for c in columns if c not in computed)
+        inputs.update(dict.fromkeys(c for d in computed.values() for c in d.columns))
         for path in parquet_files(self.source):
             with pq.ParquetFile(path) as file:
                 for groups in row_group_runs(file.metadata, BATCH_ROWS, BATCH_BYTES):
-                    for batch in file.iter_batches(BATCH_ROWS, groups, list(read), use_threads=False):
-                        arrays = [_computed(wanted[c], batch) if c in wanted else batch.column(c) for c in columns]
+                    for batch in file.iter_batches(BATCH_ROWS, groups, list(inputs), use_threads=False):
+                        arrays = [_computed(computed[c], batch) if c in computed else batch.column(c) for c in columns]
                         yield pa.RecordBatch.from_arrays(arrays, list(columns))
 
 

@@ -78,16 +78,16 @@ class FindCommunities(TableJob):
 
     def configuration(self) -> Mapping[str, object]:
         """The settings that communities depend on."""
-        kept = self.settings.results()
-        return {name: kept[name] for name in ("levels", "most", "sentences")}
+        results = self.settings.results()
+        return {name: results[name] for name in ("levels", "most", "sentences")}
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The communities of `nodes` and `edges`, with sentences of `chunks` that the answers of `queries` quote."""
         with run.scratch(BARE_COMMUNITIES) as writer:
             for row in self._rows(inputs) if inputs["nodes"].rows else ():
                 writer.add(row)
-        made = writer.stage()
-        return Made((made,), Counts(inputs["chunks"].rows, made.rows, 0, inputs["chunks"].rows, 0))
+        stage = writer.stage()
+        return Made((stage,), Counts(inputs["chunks"].rows, stage.rows, 0, inputs["chunks"].rows, 0))
 
     def _rows(self, inputs: Mapping[str, Stage]) -> Iterator[dict[str, Any]]:
         members = read_members(_Tables(inputs))
@@ -168,9 +168,9 @@ class _Sentences:
         nodes = np.unique(np.concatenate([group.nodes for group in groups]))
         keys = members.nodes.take(pa.array(nodes))
         owners = members.chunks.take(pa.array(members.owner[nodes])).to_pylist()
-        found = inputs["nodes"].lookup("query_id", keys, ["query_id", "vector"])
-        vectors = vector_matrix(found["vector"].combine_chunks())[
-            positions_among(found["query_id"].combine_chunks(), keys)
+        rows = inputs["nodes"].lookup("query_id", keys, ["query_id", "vector"])
+        vectors = vector_matrix(rows["vector"].combine_chunks())[
+            positions_among(rows["query_id"].combine_chunks(), keys)
         ]
         return cls(nodes, vectors, quotes(keys.to_pylist(), owners, inputs["queries"].lookup, inputs["chunks"].lookup))
 
@@ -201,9 +201,9 @@ class _Keywords:
         for batch in chunks.batches(["chunk_id", "terms"]):
             words = pc.split_pattern(batch.column("terms"), " ")
             owner = np.repeat(positions_in(keys, batch.column("chunk_id")), pc.list_value_length(words).to_numpy())
-            known = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), stop))
-            owners.append(owner[known.to_numpy(zero_copy_only=False)])
-            parts.append(words.flatten().filter(known))
+            is_keyword = pc.and_not(pc.match_substring_regex(words.flatten(), _WORD), pc.is_in(words.flatten(), stop))
+            owners.append(owner[is_keyword.to_numpy(zero_copy_only=False)])
+            parts.append(words.flatten().filter(is_keyword))
         # Never combined as strings: the words of two million chunks are more than one array of them can hold.
         encoded = pa.chunked_array(parts, pa.string()).dictionary_encode().unify_dictionaries().chunks
         words = encoded[0].dictionary if encoded else pa.array([], pa.string())
@@ -281,8 +281,8 @@ class SummariseCommunities(TaskJob[QuotesInput, Summary]):
         """The row with its title and summary."""
         by = self.generator.of(self.task.name).kind
         keywords = [] if self.by_model else row["keywords"]
-        stated = {"title": output.title, "summary": numbered(output.sentences), "by": by}
-        return [{**row, "keywords": keywords, **stated}]
+        texts = {"title": output.title, "summary": numbered(output.sentences), "by": by}
+        return [{**row, "keywords": keywords, **texts}]
 
 
 def summarise_communities(settings: CommunitySettings, generator: GeneratorSettings) -> SummariseCommunities:

@@ -153,12 +153,12 @@ def _note(given: QuotesInput) -> Notes:
 def summarise(given: QuotesInput) -> Summary:
     """By rule: of few documents the title of one, else names and words that differ most; and the first sentences."""
     titles = {q.title for q in given.quotes}
-    named = Counter(n.text for q in given.quotes for n in (*names(q.text), *chinese_names(q.text)))
-    forms = {name: set(search_terms(name).split()) for name, _ in named.most_common()}
-    said = set(search_terms(" ".join(q.text for q in given.quotes)).split())
+    counts = Counter(n.text for q in given.quotes for n in (*names(q.text), *chinese_names(q.text)))
+    forms = {name: set(search_terms(name).split()) for name, _ in counts.most_common()}
+    terms = set(search_terms(" ".join(q.text for q in given.quotes)).split())
     words: dict[str, None] = {}
     for word in given.keywords:
-        if word not in said or any(other in word for other in given.keywords if other != word):
+        if word not in terms or any(other in word for other in given.keywords if other != word):
             continue  # `jakewatson` beside `jake`.
         # The commonest name all of whose words are keywords stands for the word.
         words[next((name for name, of in forms.items() if word in of and of <= set(given.keywords)), word)] = None
@@ -178,16 +178,16 @@ class _Check:
         problems: list[Problem] = []
         good: list[Point] = []
         for one in output.sentences[: self.most]:
-            said = [given.quotes[n - 1] for n in one.rests_on if 1 <= n <= len(given.quotes)]
-            if not one.text.strip() or not said or len(said) < len(one.rests_on) or len(said) > MOST_SOURCES:
+            cited = [given.quotes[n - 1] for n in one.rests_on if 1 <= n <= len(given.quotes)]
+            if not one.text.strip() or not cited or len(cited) < len(one.rests_on) or len(cited) > MOST_SOURCES:
                 detail = f"each sentence rests on one to {MOST_SOURCES} of the numbers 1 to {len(given.quotes)}"
                 problems.append(Problem("no_such_sentence", f"{detail}: {one.text[:200]}"))
-            elif lacking := missing(given.question, [(q.text, q.title, q.published_at) for q in said], one.text):
+            elif lacking := missing(given.question, [(q.text, q.title, q.published_at) for q in cited], one.text):
                 problems.append(Problem("ungrounded", f"not in the sentences named: {', '.join(lacking[:5])}"))
             else:
                 good.append(one)
-        kept = output.model_copy(update={"sentences": good}) if good or not output.sentences else None
-        return Checked(kept, tuple(problems))
+        summary = output.model_copy(update={"sentences": good}) if good or not output.sentences else None
+        return Checked(summary, tuple(problems))
 
 
 def summary_task(most: int) -> Task[QuotesInput, Summary]:

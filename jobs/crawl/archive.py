@@ -115,8 +115,8 @@ class Archive:
         )
         self._writer.write_request_response_pair(request, response)
         self._count()
-        named = response.rec_headers.get_header
-        return named("WARC-Payload-Digest"), named("WARC-Record-ID"), named("WARC-Date")
+        header = response.rec_headers.get_header
+        return header("WARC-Payload-Digest"), header("WARC-Record-ID"), header("WARC-Date")
 
     def _begin_file(self) -> None:
         """Open the next file where there is none or it is full; each begins with a warcinfo record."""

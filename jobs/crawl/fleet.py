@@ -200,11 +200,11 @@ def run_fleet(
         return Fleet(folder, [ProcessRunner(folder) for _ in range(workers)]).run(progress)
     ray, ended = RayEngine(settings), ""
     try:
-        for said in ray.call(_crawl, folder, workers, patience=_STOP_SECONDS):
-            if isinstance(said, str):
-                ended = said
+        for message in ray.call(_crawl, folder, workers, patience=_STOP_SECONDS):
+            if isinstance(message, str):
+                ended = message
             else:
-                progress(said)
+                progress(message)
         return ended
     finally:
         ray.close()

@@ -114,8 +114,8 @@ class Frontier:
 
     def meta(self, name: str, default: str = "") -> str:
         """A remembered value."""
-        found = self._sql.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return str(found[0]) if found else default
+        row = self._sql.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else default
 
     def set_meta(self, name: str, value: object) -> None:
         """Remember a value."""
@@ -140,13 +140,13 @@ class Frontier:
 
     def knows(self, address: Address) -> bool:
         """Whether an address was ever queued."""
-        found = self._sql.execute("SELECT 1 FROM urls WHERE key = ?", (address.key,)).fetchone()
-        return address.key in self._seen or found is not None
+        row = self._sql.execute("SELECT 1 FROM urls WHERE key = ?", (address.key,)).fetchone()
+        return address.key in self._seen or row is not None
 
     def count_variant(self, address: Address, most: int) -> bool:
         """Whether one more query of the address's path is within `most`; counts it."""
-        found = self._sql.execute("SELECT count FROM variants WHERE path = ?", (address.path_key,)).fetchone()
-        if found and found[0] >= most:
+        row = self._sql.execute("SELECT count FROM variants WHERE path = ?", (address.path_key,)).fetchone()
+        if row and row[0] >= most:
             return False
         self._sql.execute(
             "INSERT INTO variants VALUES(?, 1) ON CONFLICT DO UPDATE SET count = count + 1", (address.path_key,)
@@ -191,10 +191,10 @@ class Frontier:
         for _ in range(most + 1):
             if key == wanted:
                 return True
-            found = self._sql.execute("SELECT target FROM urls WHERE key = ?", (key,)).fetchone()
-            if found is None or found[0] is None:
+            row = self._sql.execute("SELECT target FROM urls WHERE key = ?", (key,)).fetchone()
+            if row is None or row[0] is None:
                 return False
-            key = found[0]
+            key = row[0]
         return False
 
     def foreign(self) -> list[Entry]:
@@ -211,8 +211,8 @@ class Frontier:
 
     def fetched_of(self, host: str) -> int:
         """Pages fetched of a host."""
-        found = self._sql.execute("SELECT fetched FROM hosts WHERE host = ?", (host,)).fetchone()
-        return int(found[0]) if found else 0
+        row = self._sql.execute("SELECT fetched FROM hosts WHERE host = ?", (host,)).fetchone()
+        return int(row[0]) if row else 0
 
     def robots(self, origin: str, newer_than: float) -> tuple[bytes, str] | None:
         """Body and failure of an origin's robots.txt that was fetched after `newer_than` (seconds of the epoch)."""

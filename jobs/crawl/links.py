@@ -33,7 +33,7 @@ class PageLinks:
 
 def page_links(body: bytes, url: str, encoding: str | None) -> PageLinks:
     """Links and directives of the HTML page `body`, which was fetched from `url`."""
-    found, seen, base, contents = PageLinks(), dict[str, None](), url, list[str]()
+    result, seen, base, contents = PageLinks(), dict[str, None](), url, list[str]()
     root = _parsed(body, encoding)
     for element in root.iter(*_TAGS) if root is not None else ():
         content, href = element.get("content") or "", (element.get("href") or "").strip()
@@ -46,17 +46,17 @@ def page_links(body: bytes, url: str, encoding: str | None) -> PageLinks:
             base = _joined(url, element.get("href") or "") or url if base == url else base
             continue
         elif href:
-            href = _followed(element, href, found)
+            href = _followed(element, href, result)
         if not href:
             continue
         absolute = _joined(base, href)
         if absolute is None:
-            found.malformed += 1
+            result.malformed += 1
         elif len(seen) < MOST_LINKS:
             seen[absolute] = None
-    found.links = list(seen)
-    found.directives = directives(contents)
-    return found
+    result.links = list(seen)
+    result.directives = directives(contents)
+    return result
 
 
 def _parsed(body: bytes, encoding: str | None) -> Any:
@@ -71,14 +71,14 @@ def _parsed(body: bytes, encoding: str | None) -> Any:
     return None
 
 
-def _followed(element: Any, href: str, found: PageLinks) -> str:
+def _followed(element: Any, href: str, links: PageLinks) -> str:
     """`href` of a link that may be followed, else nothing."""
     relations = (element.get("rel") or "").lower().split()
     if element.tag == "link":
         return href if {"canonical", "next", "prev"} & set(relations) else ""
     if href.lower().startswith(_SKIPPED):
         return ""
-    found.nofollow += "nofollow" in relations
+    links.nofollow += "nofollow" in relations
     return "" if "nofollow" in relations else href
 
 
@@ -95,7 +95,7 @@ def directives(values: Iterable[str]) -> frozenset[str]:
     An X-Robots-Tag may begin with the name of the crawler it is for (`otherbot: noindex, nofollow`); one for another
     crawler does not count. `none` stands for both noindex and nofollow.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for value in values:
         ours = True
         for part in value.lower().split(","):
@@ -104,5 +104,5 @@ def directives(values: Iterable[str]) -> frozenset[str]:
                 ours = name.strip() == AGENT
                 part = rest
             if ours:
-                found.add(part.strip())
-    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)
+                names.add(part.strip())
+    return frozenset(names | {"noindex", "nofollow"} if "none" in names else names)

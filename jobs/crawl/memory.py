@@ -50,14 +50,14 @@ def damage_of(path: Path) -> str:
     """
     try:
         with closing(sqlite3.connect(path, timeout=30)) as connection:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            (report,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except UnicodeDecodeError as error:  # SQLite's own message quotes the bytes that it stumbles over.
         return f"not readable: {error}"
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         return str(error)
-    return "" if found == "ok" else str(found).partition("\n")[0]
+    return "" if report == "ok" else str(report).partition("\n")[0]
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,8 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
             frontier.settle(entry, State.DENIED)
             frontier.refuse("robots_denied", address.host)
         elif policy.crawl_delay > self._settings.max_crawl_delay:
-            asked = f"robots.txt asks for {policy.crawl_delay:g} s between pages (crawl.max_crawl_delay)"
-            self._state.lose(entry, "crawl_delay", asked)
+            message = f"robots.txt asks for {policy.crawl_delay:g} s between pages (crawl.max_crawl_delay)"
+            self._state.lose(entry, "crawl_delay", message)
         else:
             host.crawl_delay = max(host.crawl_delay, policy.crawl_delay)
             return True

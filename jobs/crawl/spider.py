@@ -108,9 +108,9 @@ class PageSpider(Spider):  # type: ignore[misc]
 
     def retry_wait(self, request: Request) -> float:
         """Seconds before `request` is made again."""
-        asked = request.meta.get("retry_after")
-        if asked is not None:
-            return float(min(asked, self.limits.max_retry_after))
+        seconds = request.meta.get("retry_after")
+        if seconds is not None:
+            return float(min(seconds, self.limits.max_retry_after))
         doublings = min(request.meta.get("retry_times", 1) - 1, 8)
         return float(self.limits.retry_delay * 2**doublings)
 
@@ -160,8 +160,8 @@ class PageSpider(Spider):  # type: ignore[misc]
     def on_robots_failure(self, failure: Any) -> None:
         """An origin whose robots.txt cannot be had is not crawled."""
         # Of the host that was asked, which a redirect may have made another.
-        asked = urlsplit(failure.request.url).hostname or failure.request.meta["host"]
-        reason, detail = fault(failure.value, asked)
+        host = urlsplit(failure.request.url).hostname or failure.request.meta["host"]
+        reason, detail = fault(failure.value, host)
         self._keep_rules(failure.request, b"", f"{reason}: robots.txt: {detail}")
 
     def _keep_rules(self, request: Request, body: bytes, failure: str) -> None:
@@ -169,8 +169,8 @@ class PageSpider(Spider):  # type: ignore[misc]
         self.state.frontier.keep_robots(origin, body, failure)
         self.scheduler.robots_known(host, origin)
         if self.limits.sitemaps and not failure:
-            named = RobotsPolicy(body, origin=origin).sitemaps
-            self._add_sitemaps(named, host, 0)
+            sitemaps = RobotsPolicy(body, origin=origin).sitemaps
+            self._add_sitemaps(sitemaps, host, 0)
             self.scheduler.wake(self.state.follow([f"{origin}/sitemap.xml"], 0, Kind.GUESS))
         self.scheduler.left(request, host)
 
@@ -216,9 +216,9 @@ class PageSpider(Spider):  # type: ignore[misc]
     def _fetched(self, entry: Entry, response: Any, raw: Any) -> None:
         url, charset = self.state.parse(entry.url).url, _content_type(response.headers)[1]
         pages, frontier = self.state.plan.accepts == "pages", self.state.frontier
-        said = page_links(response.body, url, charset) if pages else PageLinks()
-        rules = said.directives | directives(v.decode("latin-1") for v in response.headers.getlist("X-Robots-Tag"))
-        links = [] if "nofollow" in rules else said.links
+        page = page_links(response.body, url, charset) if pages else PageLinks()
+        rules = page.directives | directives(v.decode("latin-1") for v in response.headers.getlist("X-Robots-Tag"))
+        links = [] if "nofollow" in rules else page.links
         if "noindex" in rules:
             self.state.lose(entry, "noindex", "the page asks not to be indexed")
         else:
@@ -226,11 +226,11 @@ class PageSpider(Spider):  # type: ignore[misc]
             sent = (raw.headers.get(name) for name in ("ETag", "Last-Modified"))
             etag, last_modified = (value.decode("latin-1") if value else None for value in sent)
             # Its links are needed when it is found unchanged, which only validators can tell.
-            kept = tuple(links) if etag or last_modified else ()
-            frontier.keep_page(Known(entry.key, entry.url, etag, last_modified, *written, kept))
+            targets = tuple(links) if etag or last_modified else ()
+            frontier.keep_page(Known(entry.key, entry.url, etag, last_modified, *written, targets))
             frontier.settle(entry, State.FETCHED)
-        unfollowed = said.nofollow + len(said.links) - len(links)
-        for reason, count in (("nofollow", unfollowed), ("malformed", said.malformed)):
+        unfollowed = page.nofollow + len(page.links) - len(links)
+        for reason, count in (("nofollow", unfollowed), ("malformed", page.malformed)):
             for _ in range(count):
                 frontier.refuse(reason, entry.host)
         self.scheduler.wake(self.state.follow(links, entry.depth + 1))
@@ -324,8 +324,8 @@ def fault(error: BaseException, host: str) -> tuple[str, str]:
         return "too_large", "larger than crawl.max_page_bytes as received or decompressed"
     if isinstance(error, (EOFError, ValueError)) or type(error).__module__ in ("zlib", "gzip", "brotli"):
         return "content_encoding", detail
-    known = {CannotResolveHostError: "dns", DownloadTimeoutError: "timeout", ResponseDataLossError: "truncated"}
-    return next((reason for kind, reason in known.items() if isinstance(error, kind)), "connection"), detail
+    reasons = {CannotResolveHostError: "dns", DownloadTimeoutError: "timeout", ResponseDataLossError: "truncated"}
+    return next((reason for kind, reason in reasons.items() if isinstance(error, kind)), "connection"), detail
 
 
 def exchange(request: Request, raw: Any) -> Exchange:

@@ -104,8 +104,8 @@ class CrawlState:
                 elif not self.frontier.count_variant(address, self.settings.queries_per_path):
                     reason = "queries_per_path"
             if reason is not None:
-                lost = address.url[:2000] if reason in _LOSING else ""
-                self.frontier.refuse(reason, address.host, lost, f"not followed: crawl.{reason}" if lost else "")
+                detail = address.url[:2000] if reason in _LOSING else ""
+                self.frontier.refuse(reason, address.host, detail, f"not followed: crawl.{reason}" if detail else "")
                 continue
             ours = self._is_ours(address.host)
             if self.frontier.add(address, depth, hops, kind, foreign=not ours) and ours:
@@ -114,10 +114,10 @@ class CrawlState:
 
     def refusal(self, address: Address, kind: Kind = Kind.PAGE) -> str | None:
         """Why an address is not followed; null if it is."""
-        found = self.scope.refuses(address) or trap(address, self.settings)
+        reason = self.scope.refuses(address) or trap(address, self.settings)
         # A sitemap may be compressed, and may lie outside the folder that a crawl keeps to.
         page = kind is Kind.PAGE and self.plan.accepts == "pages"
-        return None if found == "extension" and not page else found
+        return None if reason == "extension" and not page else reason
 
     def lose(self, entry: Entry, reason: str, detail: str) -> None:
         """Settle an address that gave no page, with a reject."""

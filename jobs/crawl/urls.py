@@ -124,14 +124,14 @@ def _without_dots(path: str) -> str:
     """`path` without `.` and `..` (RFC 3986, section 5.2.4)."""
     if "/." not in path:
         return path
-    kept: list[str] = []
+    segments: list[str] = []
     for segment in path.split("/")[1:]:
         if segment == "..":
-            del kept[-1:]
+            del segments[-1:]
         elif segment != ".":
-            kept.append(segment)
-    slash = "/" if path.endswith(("/.", "/..")) and kept and kept[-1] else ""
-    return "/" + "/".join(kept) + slash
+            segments.append(segment)
+    slash = "/" if path.endswith(("/.", "/..")) and segments and segments[-1] else ""
+    return "/" + "/".join(segments) + slash
 
 
 def trap(address: Address, settings: CrawlSettings) -> str | None:
@@ -201,15 +201,15 @@ _suffixes = tldextract.TLDExtract(suffix_list_urls=(), fallback_to_snapshot=True
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str:
     """The domain that was registered of `host` (public suffix list); an address or unknown name is its own."""
-    found = _suffixes(host)
-    return found.top_domain_under_public_suffix or host
+    suffixes = _suffixes(host)
+    return suffixes.top_domain_under_public_suffix or host
 
 
 @lru_cache(maxsize=1 << 14)
 def has_public_suffix(host: str) -> bool:
     """Whether `host` is a name under a public suffix: `ferries.example.org` is, `report.pdf` is not."""
-    found = _suffixes(host)
-    return bool(found.suffix and found.domain)
+    suffixes = _suffixes(host)
+    return bool(suffixes.suffix and suffixes.domain)
 
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address

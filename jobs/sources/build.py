@@ -76,7 +76,7 @@ class BuildSources(TableJob):
         published = self.of_last_night(SOURCES.name, run)
         before = {row["site"]: row for batch in published.batches() for row in batch.to_pylist()} if published else {}
         sites = read_sites(inputs)
-        digests = {site: known.digest() for site, known in sites.items()}
+        digests = {site: facts.digest() for site, facts in sites.items()}
         changed = {site for site, digest in digests.items() if before.get(site, {}).get("digest") != digest}
         # Titles and names of the sites that changed.
         names, words = ({site: Counter[str]() for site in changed} for _ in range(2))
@@ -93,16 +93,16 @@ class BuildSources(TableJob):
                 if site not in changed:
                     writer.add(before[site])
                     continue
-                known = sites[site]
+                facts = sites[site]
                 writer.add(
                     {
                         "site": site,
-                        "name": _commonest(known.names),
-                        "home_url": known.home_url(site),
+                        "name": _commonest(facts.names),
+                        "home_url": facts.home_url(site),
                         "topics": topics(names[site], words[site], self.settings.topics),
-                        "documents": known.documents,
-                        "evidence": known.evidence,
-                        "reachable_at": known.reachable_at,
+                        "documents": facts.documents,
+                        "evidence": facts.evidence,
+                        "reachable_at": facts.reachable_at,
                         "digest": digests[site],
                     }
                 )

@@ -137,8 +137,8 @@ class _Recognising:
 def recognise_task(settings: AnswerSettings) -> Task[Weighed, Recognised]:
     """The task of naming the sentences that answer."""
     does = _Recognising(settings)
-    kept = {"sentences": settings.sentences}
-    return Task("source_recognise", 1, RECOGNISE_PROMPT, Recognised, does.rule, does.check, constants=kept)
+    constants = {"sentences": settings.sentences}
+    return Task("source_recognise", 1, RECOGNISE_PROMPT, Recognised, does.rule, does.check, constants=constants)
 
 
 def verdict(weighed: Weighed) -> Verdict:

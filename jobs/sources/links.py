@@ -46,7 +46,7 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
         tree = parse_page(body, charset)
     except PageError:
         return []
-    open_, found, blocks = set(allowed.links), dict[str, Link](), dict[HtmlElement, str]()
+    open_, links, blocks = set(allowed.links), dict[str, Link](), dict[HtmlElement, str]()
     for element in tree.iter("a"):
         try:
             target = urljoin(url, (element.get("href") or "").strip())
@@ -55,19 +55,19 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
         if target not in open_:
             continue
         link = Link(target.partition("#")[0], _words(element)[:200], _block(element, blocks))
-        known = found.get(link.url)
-        if (known is None and len(found) < _MOST) or (known is not None and len(link.said) > len(known.said)):
-            found[link.url] = link
-    return list(found.values())
+        earlier = links.get(link.url)
+        if (earlier is None and len(links) < _MOST) or (earlier is not None and len(link.said) > len(earlier.said)):
+            links[link.url] = link
+    return list(links.values())
 
 
-def _block(element: HtmlElement, known: dict[HtmlElement, str]) -> str:
+def _block(element: HtmlElement, texts: dict[HtmlElement, str]) -> str:
     """The words of the block that an element stands in; those of a block of many links are read once."""
     for _, above in zip(range(6), element.iterancestors(), strict=False):
         if above.tag in _BLOCKS:
-            if above not in known:
-                known[above] = _words(above)[:_AROUND]
-            return known[above]
+            if above not in texts:
+                texts[above] = _words(above)[:_AROUND]
+            return texts[above]
     return ""
 
 
@@ -77,13 +77,13 @@ def _words(element: HtmlElement) -> str:
 
 def mentions_in(text: str) -> list[Link]:
     """The first sites that a text names by their hosts, such as `ferries.example.org`, as links to their home pages."""
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for start, end in sentence_spans(text):
         sentence = " ".join(text[start:end].split())
         for match in _HOST.finditer(sentence):
-            if len(found) == _MOST:
-                return list(found.values())
+            if len(links) == _MOST:
+                return list(links.values())
             host = match[1].lower().removeprefix("www.")
             if has_public_suffix(host):
-                found.setdefault(host, Link(f"https://{host}/", host, sentence[:_AROUND]))
-    return list(found.values())
+                links.setdefault(host, Link(f"https://{host}/", host, sentence[:_AROUND]))
+    return list(links.values())

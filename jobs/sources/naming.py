@@ -76,8 +76,8 @@ class NamingInput:
             {"name": disarmed(s.name), "url": disarmed(s.url), "topics": disarmed(", ".join(s.topics))[:_LONGEST]}
             for s in self.pool
         ]
-        asked = {"question": disarmed(self.question), "query": disarmed(self.query)}
-        return {**asked, "pool": pool, "failed": [disarmed(f) for f in self.failed], "most": self.most}
+        texts = {"question": disarmed(self.question), "query": disarmed(self.query)}
+        return {**texts, "pool": pool, "failed": [disarmed(f) for f in self.failed], "most": self.most}
 
 
 NAMING_PROMPT = """\
@@ -109,18 +109,18 @@ def naming(given: NamingInput) -> NamedSources:
 def checked_names(given: NamingInput, output: NamedSources) -> Checked[NamedSources]:
     """The first `most` that have a name and the address of a site that has not failed, cut to the home page."""
     pooled = {s.url: s for s in given.pool}
-    kept: dict[str, NamedSource] = {}
+    sources: dict[str, NamedSource] = {}
     for source in output.sources:
         home = source.url if source.url in pooled else origin_of(source.url.strip())
         named = NamedSource(name=source.name.strip()[:_LONGEST], url=home[:_LONGEST]) if home else None
-        if named is None or not named.name or len(kept) == given.most:
+        if named is None or not named.name or len(sources) == given.most:
             continue
         site = pooled[named.url].site if named.url in pooled else named.site
         if site not in given.failed:
-            kept.setdefault(named.url, named)
-    if not kept and output.sources:
+            sources.setdefault(named.url, named)
+    if not sources and output.sources:
         return Checked(None, (Problem("no_home_page", "write addresses of home pages, like https://site.example/"),))
-    return Checked(NamedSources(sources=list(kept.values())))
+    return Checked(NamedSources(sources=list(sources.values())))
 
 
 NAMING: Final = Task("source_naming", 1, NAMING_PROMPT, NamedSources, naming, checked_names)
@@ -171,8 +171,8 @@ def intents(given: IntentInput) -> Intents:
     """By rule: the question itself, then its parts that can be asked alone, then its words of content."""
     words = " ".join(w for w in dict.fromkeys(search_terms(given.question).split()) if w not in STOP_WORDS)
     queries = dict.fromkeys([given.question, *parts_alone(given.question), words])
-    kept = [q for q in queries if q.strip()][: given.most]
-    return Intents(intents=[Intent(intent=q[:300], query=q[:600]) for q in kept])
+    texts = [q for q in queries if q.strip()][: given.most]
+    return Intents(intents=[Intent(intent=q[:300], query=q[:600]) for q in texts])
 
 
 def checked_intents(given: IntentInput, output: Intents) -> Checked[Intents]:
@@ -227,12 +227,12 @@ def agreement(given: AgreementInput) -> Agreement:
     if not host or not words:
         return Agreement(agrees=given.name == given.url)  # A source of the pool that has no address.
     letters, plain = re.sub(r"[^a-z0-9]", "", host), given.name.lower().removeprefix("www.")
-    said = set(search_terms(given.stated).split())
+    terms = set(search_terms(given.stated).split())
     held = sum(len(w) for w in words if w in letters) / sum(map(len, words))
     first = "".join(w[0] for w in words)
     by_letters = len(first) > 1 and first in re.split(r"[^a-z0-9]+", host)
     # Whole words with half of the name's letters must be in the host name.
-    return Agreement(agrees=plain == host or held >= 0.5 or by_letters or set(words) <= said)
+    return Agreement(agrees=plain == host or held >= 0.5 or by_letters or set(words) <= terms)
 
 
 AGREEMENT: Final = Task("source_agreement", 1, AGREEMENT_PROMPT, Agreement, agreement)
