@@ -58,5 +58,5 @@ def parsed(question: str) -> Parsed:
                 at = word[0].find(phrase, at)
                 spans.append((word.start() + at, word.start() + at + len(phrase)))
                 at += len(phrase)
-    found = [Constituent(question[a:b], a, b) for a, b in [*spans, (start, end)] if content_words(question[a:b])]
-    return Parsed(question, tuple(found[-MOST_CONSTITUENTS:]))
+    constituents = [Constituent(question[a:b], a, b) for a, b in [*spans, (start, end)] if content_words(question[a:b])]
+    return Parsed(question, tuple(constituents[-MOST_CONSTITUENTS:]))

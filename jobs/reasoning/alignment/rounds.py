@@ -117,9 +117,9 @@ def select_task(settings: GGatrievalSettings) -> Task[LabelledChunks, Selection]
         return Selection(kept=best)
 
     def check(given: LabelledChunks, output: Selection) -> Checked[Selection]:
-        known = [n for n in dict.fromkeys(output.kept) if 0 <= n < len(given.chunks)]
-        problems = () if len(known) == len(output.kept) else (Problem("unknown_passage", "a number is no passage's"),)
-        return Checked(Selection(kept=known[:keep]) if known else None, problems)
+        numbers = [n for n in dict.fromkeys(output.kept) if 0 <= n < len(given.chunks)]
+        problems = () if len(numbers) == len(output.kept) else (Problem("unknown_passage", "a number is no passage's"),)
+        return Checked(Selection(kept=numbers[:keep]) if numbers else None, problems)
 
     return Task(
         "select", 2, _SELECT, Selection, rule, check, enough=lambda said: bool(said.kept), constants={"keep": keep}
@@ -163,9 +163,9 @@ def verify_task() -> Task[LabelledChunks, Verification]:
         """A model's verdict without numbers that are no part's; of no chunk at all only the rule judges."""
         if not given.chunks:
             return Checked(rule(given))
-        known = [n for n in dict.fromkeys(output.missing) if 0 <= n < len(given.parsed.constituents)]
-        problems = () if len(known) == len(output.missing) else (Problem("unknown_part", "a number is no part's"),)
-        return Checked(output.model_copy(update={"missing": known}), problems)
+        numbers = [n for n in dict.fromkeys(output.missing) if 0 <= n < len(given.parsed.constituents)]
+        problems = () if len(numbers) == len(output.missing) else (Problem("unknown_part", "a number is no part's"),)
+        return Checked(output.model_copy(update={"missing": numbers}), problems)
 
     return Task("verify", 2, _VERIFY, Verification, rule, check, enough=lambda _: True)
 

@@ -127,9 +127,9 @@ Return JSON: {"matches": [{"constituent": number of the part, "sentence": number
 def aligned(given: AlignInput) -> Alignment:
     """The alignment by rule: half of a constituent's words stand in one sentence, or in the title."""
     title = content_words(given.evidence.title or "")
-    titled = [n for n, stems in enumerate(_stems(given.parsed)) if 2 * len(stems & title) >= len(stems)]
-    found = [_segments(given.parsed, words) for words in _words(given.evidence.text)]
-    return _in_one_window(given, found, titled, "words")
+    in_title = [n for n, stems in enumerate(_stems(given.parsed)) if 2 * len(stems & title) >= len(stems)]
+    by_sentence = [_segments(given.parsed, words) for words in _words(given.evidence.text)]
+    return _in_one_window(given, by_sentence, in_title, "words")
 
 
 def _segments(parsed: Parsed, words: Mapping[str, tuple[int, int]]) -> Segments:
@@ -150,65 +150,65 @@ def _stems(parsed: Parsed) -> list[frozenset[str]]:
 @lru_cache(maxsize=4096)  # Questions of a batch share chunks.
 def _words(text: str) -> list[dict[str, tuple[int, int]]]:
     """Of each sentence its stems with the characters of the first word that has them; of Chinese, of each pair."""
-    found = []
+    by_sentence = []
     for start, end in spans(text):
         sentence, places = text[start:end], dict[str, tuple[int, int]]()
         for match in reversed([*_WORD.finditer(sentence)]):
             word = (_PAIR.match(sentence, match.start()) or match)[0]
             at = start + match.start()
             places |= dict.fromkeys(word_stems(word), (at, at + len(word)))
-        found.append(places)
-    return found
+        by_sentence.append(places)
+    return by_sentence
 
 
-def _in_one_window(given: AlignInput, found: Sequence[Segments], titled: Sequence[int], how: How) -> Alignment:
+def _in_one_window(pair: AlignInput, by_sentence: Sequence[Segments], in_title: Sequence[int], how: How) -> Alignment:
     """The alignment with the window that has most matches, of equals the shortest, then the first.
 
     A window is a run of whole sentences that begins and ends with one that matches. Of two sentences or so, 250
     characters, it told answerable questions of clapnq best (of 150 to 400); a longer sentence stands alone.
     """
-    sentences = spans(given.evidence.text)
+    sentences = spans(pair.evidence.text)
     best: tuple[int, int, int, int] = (0, 0, 0, 0)
-    for first in (n for n, segments in enumerate(found) if segments):
-        seen: set[int] = set()
-        for last in range(first, len(found)):
+    for first in (n for n, segments in enumerate(by_sentence) if segments):
+        constituents: set[int] = set()
+        for last in range(first, len(by_sentence)):
             size = sentences[last][1] - sentences[first][0]
             if last > first and size > 250:
                 break
-            seen.update(found[last])
-            best = max(best, (len(seen), -size, -first, last + 1))
-    chosen = range(-best[2], best[3])
-    segments = {n: (at, *found[at][n]) for at in reversed(chosen) for n in found[at]}
+            constituents.update(by_sentence[last])
+            best = max(best, (len(constituents), -size, -first, last + 1))
+    run = range(-best[2], best[3])
+    segments = {n: (at, *by_sentence[at][n]) for at in reversed(run) for n in by_sentence[at]}
     matches = [Match(constituent=n, sentence=at + 1, start=a, end=b, how=how) for n, (at, a, b) in segments.items()]
-    window = (sentences[chosen[0]][0], sentences[chosen[-1]][1]) if chosen else None
+    window = (sentences[run[0]][0], sentences[run[-1]][1]) if run else None
     start = window[0] if window else 0
     matches += [
-        Match(constituent=n, sentence=0, start=start, end=start, how="title") for n in titled if n not in segments
+        Match(constituent=n, sentence=0, start=start, end=start, how="title") for n in in_title if n not in segments
     ]
     matches.sort(key=lambda match: match.constituent)
-    return Alignment(matches=matches, constituents=len(given.parsed.constituents), window=window)
+    return Alignment(matches=matches, constituents=len(pair.parsed.constituents), window=window)
 
 
-def _check(given: AlignInput, output: Alignment) -> Checked[Alignment]:
+def _check(pair: AlignInput, output: Alignment) -> Checked[Alignment]:
     """A model's matches with their characters, those of them that one window holds.
 
     Which characters of a sentence match is told by the rule; where it finds none there, the whole sentence does.
     """
-    sentences, count = spans(given.evidence.text), len(given.parsed.constituents)
+    sentences, count = spans(pair.evidence.text), len(pair.parsed.constituents)
     if wrong := sorted({m.constituent for m in output.matches if m.constituent >= count}):
         return _refused("no_such_part", f"there is no part {_listed(wrong)}; the last is {count - 1}")
     if wrong := sorted({m.sentence for m in output.matches if m.sentence > len(sentences)}):
         return _refused("no_such_sentence", f"there is no sentence {_listed(wrong)} of {len(sentences)}")
     if len({m.constituent for m in output.matches}) < len(output.matches):
         return _refused("named_twice", "a part is named twice; name its best sentence")
-    by_words = [_segments(given.parsed, words) for words in _words(given.evidence.text)]
-    found: list[dict[int, tuple[int, int]]] = [{} for _ in sentences]
+    by_words = [_segments(pair.parsed, words) for words in _words(pair.evidence.text)]
+    by_sentence: list[dict[int, tuple[int, int]]] = [{} for _ in sentences]
     for m in output.matches:
         if m.sentence:
             at = m.sentence - 1
-            found[at][m.constituent] = by_words[at].get(m.constituent, sentences[at])
-    titled = [m.constituent for m in output.matches if not m.sentence and given.evidence.title]
-    return Checked(_in_one_window(given, found, titled, "model"))
+            by_sentence[at][m.constituent] = by_words[at].get(m.constituent, sentences[at])
+    in_title = [m.constituent for m in output.matches if not m.sentence and pair.evidence.title]
+    return Checked(_in_one_window(pair, by_sentence, in_title, "model"))
 
 
 def _refused(reason: str, detail: str) -> Checked[Alignment]:

@@ -47,32 +47,32 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     The row that the question names stands before the others of its table, and before all lines where the
     question names one of its columns too.
     """
-    lines, made = ranked(given), read(given)
-    asked = content_words(given.question)
+    lines, readings = ranked(given), read(given)
+    question_words = content_words(given.question)
     telling = (
         line
         for line in lines
-        if not (line.signals.asks or line.text.startswith(_HEADING) or content_words(line.shown) <= asked)
+        if not (line.signals.asks or line.text.startswith(_HEADING) or content_words(line.shown) <= question_words)
     )
     lines = [*telling] or lines
-    if made.lines:
+    if readings.lines:
         both = [
             Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
             for line in lines
-            if (reading := made.lines.get(line.number)) is not None
+            if (reading := readings.lines.get(line.number)) is not None
         ]
-        found = sorted(both, key=lambda c: (-c.score, c.line.number))
+        likely = sorted(both, key=lambda c: (-c.score, c.line.number))
     else:
-        found = [Candidate(line, line.score, None) for line in lines]
+        likely = [Candidate(line, line.score, None) for line in lines]
     row = named_row(given)
-    if row is None or row.row is None or not found:
-        return found
-    best = found[0]
+    if row is None or row.row is None or not likely:
+        return likely
+    best = likely[0]
     of_table = best.line.row is not None and best.line.row.header == row.row.header
     if not of_table and asked_cell(given, row.row) is None:
-        return found
-    first = Candidate(row, best.score, made.lines.get(row.number))
-    return [first, *(c for c in found if c.line.row is None or c.line.row.cells != row.row.cells)]
+        return likely
+    first = Candidate(row, best.score, readings.lines.get(row.number))
+    return [first, *(c for c in likely if c.line.row is None or c.line.row.cells != row.row.cells)]
 
 
 def latest(given: AnswerInput, likely: Sequence[Candidate]) -> list[Candidate]:

@@ -66,28 +66,28 @@ def timeline(given: AnswerInput) -> list[ToldEvent]:
     if not any(evidence.events for evidence in given.evidence):
         return []
     question = given.question
-    named = [when for when in dates(question) if not when.flaw]
+    times = [when for when in dates(question) if not when.flaw]
     # No report of an event need have the times and clauses by which the question bounds events.
-    unbounded = _BOUND.sub(" ", without_times(question, named))
+    unbounded = _BOUND.sub(" ", without_times(question, times))
     unbounded = unbounded if content_words(unbounded) - _ASKING else question
     events = _events(given if unbounded == question else replace(given, question=unbounded))
     if len(events) < _FEWEST:
         return []
     within = list(events)
-    for when in named:
+    for when in times:
         first, last = _outside(question, when.start, *when.days)
         within = [t for t in within if t.event.to_day >= (first or date.min) and t.event.from_day <= (last or date.max)]
     for match in _BOUND.finditer(question):
-        if not any(match.start() < when.end and when.start < match.end() for when in named):
+        if not any(match.start() < when.end and when.start < match.end() for when in times):
             within = _beside(given, within, events, match)
-    ordered = sorted(within, key=lambda told: told.place)
+    items = sorted(within, key=lambda item: item.place)
     if span_without_topic(question) is not None:
         # What many pages say in the same words is told once.
-        once = {_sentence(given, told.number).casefold(): told for told in reversed(ordered)}
-        bearing = [told for told in ordered if told in once.values()]
+        once = {_sentence(given, item.number).casefold(): item for item in reversed(items)}
+        bearing = [item for item in items if item in once.values()]
     else:
-        most = max((told.covered for told in ordered), default=0.0)
-        bearing = [told for told in ordered if told.covered > 0 and told.covered >= _BEARS * most]
+        most = max((item.covered for item in items), default=0.0)
+        bearing = [item for item in items if item.covered > 0 and item.covered >= _BEARS * most]
     return bearing if len(bearing) >= _FEWEST else []
 
 
@@ -98,11 +98,11 @@ def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
     """
     if not asks_events(question):
         return None
-    named = [when for when in dates(question) if not when.flaw]
-    rest = _ASKED_ZH.sub(" ", without_times(question, named))
-    if len(named) != 1 or content_words(rest) - _NO_TOPIC:
+    times = [when for when in dates(question) if not when.flaw]
+    rest = _ASKED_ZH.sub(" ", without_times(question, times))
+    if len(times) != 1 or content_words(rest) - _NO_TOPIC:
         return None
-    first, last = _outside(question, named[0].start, *named[0].days)
+    first, last = _outside(question, times[0].start, *times[0].days)
     return None if first is None and last is None else (first, last)
 
 
@@ -117,38 +117,38 @@ def stages(given: AnswerInput) -> list[Statement]:
     events = timeline(given)
     if not events:
         return []
-    ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
-    ordered = ordered or any(not when.flaw for when in dates(given.question))
-    if not ordered and ranked(given)[0].number not in {told.number for told in events}:
+    in_order = asks_course(given.question) or _BOUND.search(given.question) is not None
+    in_order = in_order or any(not when.flaw for when in dates(given.question))
+    if not in_order and ranked(given)[0].number not in {item.number for item in events}:
         return []
     # What a page reports as its news: the first event of a day within a week before it.
     news: dict[str, str] = {}
-    for told in sorted(events, key=lambda told: told.number):
-        page, published = given.evidence[told.evidence].page, given.evidence[told.evidence].published_at
-        recent = published and timedelta(0) <= published.date() - told.event.from_day <= _WEEK
-        if recent and told.event.precision == "day":
-            news.setdefault(page, told.event.event_id)
+    for item in sorted(events, key=lambda item: item.number):
+        page, published = given.evidence[item.evidence].page, given.evidence[item.evidence].published_at
+        recent = published and timedelta(0) <= published.date() - item.event.from_day <= _WEEK
+        if recent and item.event.precision == "day":
+            news.setdefault(page, item.event.event_id)
     score = {line.number: line.score for line in ranked(given)}
 
-    def worth(told: ToldEvent) -> tuple[bool, float, float]:
-        return told.event.event_id in news.values(), told.covered, score[told.number]
+    def worth(item: ToldEvent) -> tuple[bool, float, float]:
+        return item.event.event_id in news.values(), item.covered, score[item.number]
 
     # One of each sentence and of each day: the next stage is another time.
     by_worth = sorted(events, key=worth)
-    of_sentence = {told.number: told for told in by_worth}
-    of_day = {told.event.from_day: told for told in by_worth if of_sentence[told.number] is told}
+    of_sentence = {item.number: item for item in by_worth}
+    of_day = {item.event.from_day: item for item in by_worth if of_sentence[item.number] is item}
     best = sorted(of_day.values(), key=worth, reverse=True)[:_MOST_TOLD]
-    return [_stage(given, told) for told in sorted(best, key=lambda told: told.place)] if len(best) >= _FEWEST else []
+    return [_stage(given, item) for item in sorted(best, key=lambda item: item.place)] if len(best) >= _FEWEST else []
 
 
-def _stage(given: AnswerInput, told: ToldEvent) -> Statement:
-    sentence, event = _sentence(given, told.number).lstrip("•-–*· "), told.event
+def _stage(given: AnswerInput, item: ToldEvent) -> Statement:
+    sentence, event = _sentence(given, item.number).lstrip("•-–*· "), item.event
     chinese = re.search(f"[{HAN}]", sentence) is not None
     when = date_words(event.timex, event.from_day, event.to_day, chinese=chinese)
     short = len(sentence.split()) <= _MOST_WORDS or not content_words(event.title) <= content_words(sentence)
     text = (sentence if short else event.title).rstrip(" ;,；，")
     end = "" if text.endswith(_ENDS) else "。" if chinese else "."
-    return statement(f"{when}{'：' if chinese else ': '}{text}{end}", [told.number])
+    return statement(f"{when}{'：' if chinese else ': '}{text}{end}", [item.number])
 
 
 def _events(given: AnswerInput) -> list[ToldEvent]:
@@ -157,15 +157,15 @@ def _events(given: AnswerInput) -> list[ToldEvent]:
     of_evidence: dict[int, list[tuple[int, int, int]]] = {}
     for number, (at, start, end) in enumerate(given.sentences, 1):
         of_evidence.setdefault(at, []).append((number, start, end))
-    found = []
+    items = []
     for at, evidence in enumerate(given.evidence):
         for event in evidence.events:
-            shared = [(min(end, event.end) - max(start, event.start), -n) for n, start, end in of_evidence.get(at, [])]
-            most, number = max(shared, default=(0, 0))
+            common = [(min(end, event.end) - max(start, event.start), -n) for n, start, end in of_evidence.get(at, [])]
+            most, number = max(common, default=(0, 0))
             if most > 0:
                 shares = by_number[-number].shares
-                found.append(ToldEvent(event, at, -number, shares.own + shares.title + _BESIDE * shares.before))
-    return found
+                items.append(ToldEvent(event, at, -number, shares.own + shares.title + _BESIDE * shares.before))
+    return items
 
 
 def _outside(question: str, start: int, first: date | None, last: date | None) -> tuple[date | None, date | None]:
@@ -179,7 +179,7 @@ def _outside(question: str, start: int, first: date | None, last: date | None) -
 
 
 def _beside(
-    given: AnswerInput, kept: Sequence[ToldEvent], events: Sequence[ToldEvent], match: re.Match[str]
+    given: AnswerInput, items: Sequence[ToldEvent], events: Sequence[ToldEvent], match: re.Match[str]
 ) -> list[ToldEvent]:
     """The events on one side of the event that a clause names; all where none of them is that."""
     clause = content_words(match["clause"] or match["clause_zh"])
@@ -187,13 +187,13 @@ def _beside(
     shares = [(len(clause & content_words(_sentence(given, t.number))) / max(1, len(clause)), t) for t in events]
     share, anchor = max(shares, key=lambda row: (row[0], -row[1].event.from_day.toordinal()))
     if share < _NAMES:
-        return list(kept)
+        return list(items)
     first, last = anchor.event.from_day, anchor.event.to_day
     if way in _LATER:
-        beyond = [t for t in kept if t.event.to_day > first and t.event.from_day >= first]
+        beyond = [t for t in items if t.event.to_day > first and t.event.from_day >= first]
     else:
-        beyond = [t for t in kept if t.event.from_day < last and t.event.to_day <= last]
-    return [t for t in beyond if t.number != anchor.number] + [t for t in kept if t is anchor and way in _WITH_IT]
+        beyond = [t for t in items if t.event.from_day < last and t.event.to_day <= last]
+    return [t for t in beyond if t.number != anchor.number] + [t for t in items if t is anchor and way in _WITH_IT]
 
 
 def _sentence(given: AnswerInput, number: int) -> str:

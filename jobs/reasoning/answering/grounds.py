@@ -35,16 +35,16 @@ def sources(given: AnswerInput, likely: Sequence[Line], text: str) -> list[int]:
     lines = [*likely, *(line for line in ranked(given) if line.number not in first)]
     words_of = {line.number: _elements(line.shown) for line in lines}
     words = _elements(text) - _VERDICTS
-    wanted = words - _elements(given.question) or words
-    left, chosen = set(wanted), list[Line]()
-    while left and len(chosen) < _MOST_SOURCES:
-        best = max(lines, key=lambda line: len(left & words_of[line.number]), default=None)
-        if best is None or not left & words_of[best.number]:
+    elements = words - _elements(given.question) or words
+    rest, support = set(elements), list[Line]()
+    while rest and len(support) < _MOST_SOURCES:
+        best = max(lines, key=lambda line: len(rest & words_of[line.number]), default=None)
+        if best is None or not rest & words_of[best.number]:
             break
-        chosen.append(best)
-        left -= words_of[best.number] | _elements(given.evidence[best.evidence].title or "")
-    numbers = [line.number for line in chosen] if wanted else [line.number for line in likely[:1]]
-    return [] if 2 * len(left) > len(wanted) or ungrounded(given, text, numbers) else numbers
+        support.append(best)
+        rest -= words_of[best.number] | _elements(given.evidence[best.evidence].title or "")
+    numbers = [line.number for line in support] if elements else [line.number for line in likely[:1]]
+    return [] if 2 * len(rest) > len(elements) or ungrounded(given, text, numbers) else numbers
 
 
 def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[str]:
@@ -53,26 +53,26 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
     A date may be written another way, and a number in words: what it means must be said.
     """
     places = [given.sentences[n - 1] for n in rests_on]
-    said = [(e.text[start:end], e.title, e.published_at) for at, start, end in places for e in (given.evidence[at],)]
-    return missing(given.question, said, text)
+    rows = [(e.text[start:end], e.title, e.published_at) for at, start, end in places for e in (given.evidence[at],)]
+    return missing(given.question, rows, text)
 
 
 def missing(question: str, said: Sequence[tuple[str, str | None, datetime | None]], text: str) -> list[str]:
     """The same of sentences, each with title and publication time of its document."""
-    dated = [(sentence, published.date() if published else None) for sentence, _, published in said]
-    grounds = " ".join([question, *(sentence for sentence, _ in dated), *(title or "" for _, title, _ in said)])
-    grounds += " ".join(_written(day) for _, day in dated if day)
-    times = [when for sentence, day in dated for when in dates(sentence, day)]
+    sentences = [(sentence, published.date() if published else None) for sentence, _, published in said]
+    grounds = " ".join([question, *(sentence for sentence, _ in sentences), *(title or "" for _, title, _ in said)])
+    grounds += " ".join(_written(day) for _, day in sentences if day)
+    times = [when for sentence, day in sentences for when in dates(sentence, day)]
     grounds += " ".join(_written(day) for when in times for day in (when.from_day, when.to_day) if day)
     numbers = {_plain(m) for m in _DIGITS.findall(grounds)}
     values = {q.value for q in quantities(grounds)}
-    stated = {m: q.value for q in quantities(text) for m in _DIGITS.findall(q.text)}
-    lacking = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and stated.get(m) not in values]
+    value_of = {m: q.value for q in quantities(text) for m in _DIGITS.findall(q.text)}
+    lacking = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and value_of.get(m) not in values]
     in_words = [q for q in quantities(text) if not _DIGITS.search(q.text)]
     lacking += [q.text for q in in_words if q.value not in values and f"{q.value:g}" not in numbers]
     words = set(search_terms(grounds).split())
-    named = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
-    return lacking + [name for name in named if not set(search_terms(name).split()) <= words]
+    proper_names = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
+    return lacking + [name for name in proper_names if not set(search_terms(name).split()) <= words]
 
 
 @lru_cache(maxsize=4096)

@@ -189,9 +189,9 @@ class AnswerInput:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt, sentences with their numbers."""
-        numbered: list[list[tuple[int, str]]] = [[] for _ in self.evidence]
+        sentences: list[list[tuple[int, str]]] = [[] for _ in self.evidence]
         for number, (n, start, end) in enumerate(self.sentences, 1):
-            numbered[n].append((number, quoted(self.evidence[n].text[start:end])))
+            sentences[n].append((number, quoted(self.evidence[n].text[start:end])))
         documents = [
             {
                 "title": quoted(e.title or "", _LONGEST_TITLE),
@@ -199,16 +199,16 @@ class AnswerInput:
                 "published_at": e.published_at,
                 "sentences": rows,
             }
-            for e, rows in zip(self.evidence, numbered, strict=True)
+            for e, rows in zip(self.evidence, sentences, strict=True)
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
         # The triplets that share words with the question, those that share most first; each once.
-        asked, shared = content_words(self.question), dict[tuple[str, str, str], int]()
+        question_words, overlap = content_words(self.question), dict[tuple[str, str, str], int]()
         for fact in (f for e in self.evidence for f in e.facts):
             triplet = (fact.subject, fact.relation, fact.object)
-            if count := len(asked & content_words(" ".join(triplet))):
-                shared.setdefault(triplet, count)
-        names, best = ("subject", "relation", "object"), sorted(shared, key=lambda triplet: -shared[triplet])
+            if count := len(question_words & content_words(" ".join(triplet))):
+                overlap.setdefault(triplet, count)
+        names, best = ("subject", "relation", "object"), sorted(overlap, key=lambda triplet: -overlap[triplet])
         facts = [dict(zip(names, map(quoted, triplet), strict=True)) for triplet in best[:_MOST_FACTS]]
         return {"question": disarmed(self.question), "evidence": documents, "before": before, "facts": facts}
 
@@ -224,5 +224,5 @@ def carried(before: AnswerInput, numbers: Sequence[int], given: AnswerInput) -> 
     at = {e.chunk_id: n for n, e in enumerate(given.evidence)}
     number = {span: n for n, span in enumerate(given.sentences, 1)}
     spans = [before.sentences[n - 1] for n in numbers]
-    moved = [s._replace(evidence=at.get(before.evidence[s.evidence].chunk_id, -1)) for s in spans]
-    return [number[s] for s in moved if s in number]
+    targets = [s._replace(evidence=at.get(before.evidence[s.evidence].chunk_id, -1)) for s in spans]
+    return [number[s] for s in targets if s in number]

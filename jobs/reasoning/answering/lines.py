@@ -74,9 +74,9 @@ class _ChunkLine:
 
 def ranked(given: AnswerInput) -> list[Line]:
     """The lines of all evidence, likeliest first; an input holds them."""
-    held: list[Line] | None = vars(given).get("ranked")
-    if held is not None:
-        return held
+    memo: list[Line] | None = vars(given).get("ranked")
+    if memo is not None:
+        return memo
     chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
     words = [
         (content_words(e.title or ""), [line.words for line in chunk])
@@ -91,15 +91,15 @@ def ranked(given: AnswerInput) -> list[Line]:
         similarities = evidence.similarities
         usual = math.fsum(similarities) / len(similarities) if similarities else 0.0
         quoting = _quoting(evidence.text, evidence.header, tuple(evidence.quotes) if similarities else ())
-        published = evidence.published_at.date() if evidence.published_at else None
+        day = evidence.published_at.date() if evidence.published_at else None
         first = len(lines)
         for n, (line, own) in enumerate(zip(chunk, shares, strict=True)):
-            quoted = max((similarities[node] for node in quoting[n]), default=usual) - usual
-            signals = Signals(matches[n], quoted, float(line.asks), 1.0 / (1 + at))
+            similarity = max((similarities[node] for node in quoting[n]), default=usual) - usual
+            signals = Signals(matches[n], similarity, float(line.asks), 1.0 / (1 + at))
             score = weighted(own) + math.fsum(w * x for w, x in zip(_WEIGHTS, signals, strict=True))
             number, behind = first + n + 1, first + n if line.has_before else 0
             lines.append(
-                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, own, signals, score)
+                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, day, own, signals, score)
             )
     vars(given)["ranked"] = lines = sorted(lines, key=lambda line: (-line.score, line.number))
     return lines
@@ -127,27 +127,27 @@ def named_row(given: AnswerInput) -> Line | None:
 
     Rows differ in a few characters, by which no reader tells them apart.
     """
-    asked = content_words(given.question)
-    named: dict[tuple[str, ...], tuple[int, Line]] = {}
+    question_words = content_words(given.question)
+    matches: dict[tuple[str, ...], tuple[int, Line]] = {}
     for line in ranked(given):
         if line.row and line.row.header:
-            words = frozenset().union(*(w for cell in line.row.cells if (w := content_words(cell)) <= asked))
-            named.setdefault(line.row.cells, (len(words), line))
-    most = max((size for size, _ in named.values()), default=0)
-    rows_named = [line for size, line in named.values() if size == most]
-    return rows_named[0] if most and len(rows_named) == 1 else None
+            words = frozenset().union(*(w for cell in line.row.cells if (w := content_words(cell)) <= question_words))
+            matches.setdefault(line.row.cells, (len(words), line))
+    most = max((size for size, _ in matches.values()), default=0)
+    best = [line for size, line in matches.values() if size == most]
+    return best[0] if most and len(best) == 1 else None
 
 
 def asked_cell(given: AnswerInput, row: Row) -> str | None:
     """The cell under the one header that shares most words with the question; cells that it names answer nothing."""
-    asked = content_words(given.question)
-    shared = [
-        (len(asked & content_words(name)), cell)
+    question_words = content_words(given.question)
+    overlaps = [
+        (len(question_words & content_words(name)), cell)
         for name, cell in zip(row.header, row.cells, strict=False)
-        if cell and not content_words(cell) <= asked
+        if cell and not content_words(cell) <= question_words
     ]
-    most = max((size for size, _ in shared), default=0)
-    cells = [cell for size, cell in shared if size == most]
+    most = max((size for size, _ in overlaps), default=0)
+    cells = [cell for size, cell in overlaps if size == most]
     return cells[0] if most and len(cells) == 1 else None
 
 
@@ -178,15 +178,15 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
 def _vectors_of(text: str, header: str | None) -> Lines:
     chunk = _chunk_lines(text, header)
     before = [n - 1 if line.has_before else -1 for n, line in enumerate(chunk)]
-    spoken = [f"{c.speaker}: {c.shown}" if c.speaker and c.speaker not in c.shown else c.shown for c in chunk]
-    return LateInteraction.load().lines(spoken, before)
+    utterances = [f"{c.speaker}: {c.shown}" if c.speaker and c.speaker not in c.shown else c.shown for c in chunk]
+    return LateInteraction.load().lines(utterances, before)
 
 
 @lru_cache(maxsize=_CHUNKS)
 def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
     """The lines of a chunk, whatever is asked: questions of a batch share chunks."""
-    written = [text[start:end] for start, end in spans(text)]
-    plain = [" ".join(line.split()) for line in written]
+    sentences = [text[start:end] for start, end in spans(text)]
+    plain = [" ".join(line.split()) for line in sentences]
     above = header.split("\n") if header else []
     tables = rows([*above, *plain])
     lines = []
@@ -199,7 +199,7 @@ def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
         words = content_words(shown) | (content_words(speaker) if speaker else frozenset())
         # The header of a table is part of each row, and the row before tells nothing of this one.
         has_before = n > 0 and not (row and row.header)
-        lines.append(_ChunkLine(written[n], shown, words, row, speaker, plain[n].endswith(_ASKS), has_before))
+        lines.append(_ChunkLine(sentences[n], shown, words, row, speaker, plain[n].endswith(_ASKS), has_before))
     return lines
 
 

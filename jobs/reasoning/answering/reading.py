@@ -61,21 +61,21 @@ class Read:
 
 def read(given: AnswerInput) -> Read:
     """What the reader makes of an input; the input holds it."""
-    held = vars(given)
-    if "read" not in held:
-        held["read"] = (held.pop("begun", None) or _begin(given))()
-    made: Read = held["read"]
-    return made
+    memo = vars(given)
+    if "read" not in memo:
+        memo["read"] = (memo.pop("begun", None) or _begin(given))()
+    result: Read = memo["read"]
+    return result
 
 
 def reading_ahead(inputs: Sequence[AnswerInput]) -> Iterator[AnswerInput]:
     """Each of `inputs` in turn, while the lines of some that come next are read."""
-    begun = 0
+    position = 0
     for at, one in enumerate(inputs):
-        while begun < min(len(inputs), at + _AHEAD):
-            if "read" not in vars(inputs[begun]):
-                vars(inputs[begun])["begun"] = _begin(inputs[begun])
-            begun += 1
+        while position < min(len(inputs), at + _AHEAD):
+            if "read" not in vars(inputs[position]):
+                vars(inputs[position])["begun"] = _begin(inputs[position])
+            position += 1
         yield one
 
 
@@ -105,21 +105,21 @@ def _begin(given: AnswerInput) -> Callable[[], Read]:
     if given.reader is None or is_unread(given.question):
         return Read
     # The kind of answer is read of the question alone: lines beside it mislead. The reader knows English alone.
-    known = language_of(given.question)[0] in (None, "en")
-    kinds = given.reader.begin(given.question, []) if known else _UNKNOWN
+    is_english = language_of(given.question)[0] in (None, "en")
+    kinds = given.reader.begin(given.question, []) if is_english else _UNKNOWN
     if not given.evidence or not ranked(given):
         return lambda: Read({}, kinds().kinds)
     # Turns of a conversation are short: a second window was worth nothing in lihua_world (.33 right as with one).
     windows = [*islice(_windows(ranked(given), given), 1 if is_conversation(given) else None)]
     model = given.reader
-    begun = [_begin_window(given, model, window) for window in windows]
+    readings = [_begin_window(given, model, window) for window in windows]
 
     def together() -> Read:
-        first = [reading() for reading in begun]
+        first = [reading() for reading in readings]
         if len(first) == 1:
             return Read(first[0].lines, kinds().kinds)
         # The likeliest lines of several windows are read once more in one: there they are weighed against each other.
-        odds = {number: line.odds for made in reversed(first) for number, line in made.lines.items()}
+        odds = {number: line.odds for result in reversed(first) for number, line in result.lines.items()}
         likely = [line for line in ranked(given) if line.number in odds]
         likely.sort(key=lambda line: -(odds[line.number] + BESIDE_READER * line.score))
         return Read(_begin_window(given, model, next(_windows(likely, given)))().lines, kinds().kinds)
@@ -128,8 +128,8 @@ def _begin(given: AnswerInput) -> Callable[[], Read]:
 
 
 def _begin_window(given: AnswerInput, model: Model, window: Mapping[int, Sequence[int]]) -> Callable[[], Read]:
-    shown = {line.number: line.shown for line in ranked(given)}
-    passages = [Passage(heading(given.evidence[at]), [shown[number] for number in mine]) for at, mine in window.items()]
+    texts = {line.number: line.shown for line in ranked(given)}
+    passages = [Passage(heading(given.evidence[at]), [texts[number] for number in mine]) for at, mine in window.items()]
     wait = model.begin(given.question, passages)
 
     def by_number() -> Read:
@@ -140,22 +140,22 @@ def _begin_window(given: AnswerInput, model: Model, window: Mapping[int, Sequenc
     return by_number
 
 
-def _windows(left: Sequence[Line], given: AnswerInput) -> Iterator[dict[int, list[int]]]:
+def _windows(lines: Sequence[Line], given: AnswerInput) -> Iterator[dict[int, list[int]]]:
     """The numbers of the lines of each window by their evidence, the likeliest lines first."""
     by_number = {line.number: line for line in ranked(given)}
     for _ in range(given.windows):
-        if not left:
+        if not lines:
             return
-        chosen: dict[int, set[int]] = {}
+        window: dict[int, set[int]] = {}
         length, took = 0, 0
-        for rank, line in enumerate(left[:LINES]):
+        for rank, line in enumerate(lines[:LINES]):
             beside = {line.before} - {0} if rank < IN_CONTEXT else set()
-            added = ({line.number} | beside) - chosen.get(line.evidence, set())
-            longer = sum(min(_LINE, len(by_number[number].shown)) for number in added)
-            longer += 0 if line.evidence in chosen else min(_TITLE, len(heading(given.evidence[line.evidence])))
-            if chosen and length + longer > _CHARACTERS:
+            numbers = ({line.number} | beside) - window.get(line.evidence, set())
+            longer = sum(min(_LINE, len(by_number[number].shown)) for number in numbers)
+            longer += 0 if line.evidence in window else min(_TITLE, len(heading(given.evidence[line.evidence])))
+            if window and length + longer > _CHARACTERS:
                 break
-            chosen.setdefault(line.evidence, set()).update(added)
+            window.setdefault(line.evidence, set()).update(numbers)
             length, took = length + longer, took + 1
-        yield {at: sorted(mine) for at, mine in chosen.items()}
-        left = left[took:]
+        yield {at: sorted(mine) for at, mine in window.items()}
+        lines = lines[took:]

@@ -39,8 +39,8 @@ def answered(given: AnswerInput, most: int) -> Draft:
     likely = latest(given, candidates(given))
     if not likely:
         return Draft(sentences=[])
-    if given.before and (joined := _of_parts(given, most)):
-        return joined
+    if given.before and (draft := _of_parts(given, most)):
+        return draft
     if read(given).asks_for("list") and (items := _items(given, likely)):
         text = "; ".join(items.values())
         return Draft(sentences=[statement(text, [*items]), *_carrying(given, [likely[0].line.number], text)])
@@ -66,8 +66,8 @@ def _of_parts(given: AnswerInput, most: int) -> Draft | None:
 
 def _carrying(given: AnswerInput, numbers: Sequence[int], short: str) -> list[Statement]:
     """The lines of these numbers, those left out that the short answer repeats."""
-    shown = {line.number: without_mark(line.shown) for line in ranked(given)}
-    return [statement(shown[n], [n]) for n in numbers if n in shown and shown[n] not in short]
+    text_of = {line.number: without_mark(line.shown) for line in ranked(given)}
+    return [statement(text_of[n], [n]) for n in numbers if n in text_of and text_of[n] not in short]
 
 
 def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
@@ -80,8 +80,8 @@ def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
     if beside := items_beside(given, best.line):
         return {line.number: without_mark(line.shown) for line in beside[:_MOST_ITEMS]}
     near = [c for c in likely if c.line.evidence == best.line.evidence and c.score >= best.score - _ITEM]
-    ordered = sorted(near[:_MOST_ITEMS], key=lambda c: c.line.number)
-    return {c.line.number: _short(given, c) for c in ordered} if len(near) > 1 else {}
+    items = sorted(near[:_MOST_ITEMS], key=lambda c: c.line.number)
+    return {c.line.number: _short(given, c) for c in items} if len(near) > 1 else {}
 
 
 def _short(given: AnswerInput, candidate: Candidate) -> str:
@@ -154,8 +154,8 @@ def _compared(given: AnswerInput, comparison: Comparison) -> tuple[str, list[int
     if comparison.verdict:
         text = f"{'Yes' if first else 'No'}: {one.text} against {other.text}"
     else:
-        won, lost = (one, other) if first else (other, one)
-        text = f"{comparison.sides[0 if first else 1]} ({won.text} against {lost.text})"
+        winner, loser = (one, other) if first else (other, one)
+        text = f"{comparison.sides[0 if first else 1]} ({winner.text} against {loser.text})"
     return f"{text[:1].upper()}{text[1:]}", [one.line.line.number, other.line.line.number]
 
 
@@ -167,20 +167,20 @@ def _fit(value: Value) -> float:
 
 def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -> Iterator[Value]:
     """The values of the likeliest lines that speak of a side."""
-    read = candidates(given)
-    known = {c.line.number for c in read}
-    pool = [*read, *(Candidate(o, _UNREAD, None) for o in ranked(given) if o.number not in known)]
-    spoken = [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].title or "")]
+    likely = candidates(given)
+    numbers = {c.line.number for c in likely}
+    pool = [*likely, *(Candidate(o, _UNREAD, None) for o in ranked(given) if o.number not in numbers)]
+    relevant = [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].title or "")]
     # A document may name in one line what it tells of in another.
-    spoken += [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
-    for candidate in spoken[:_LINES]:
+    relevant += [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
+    for candidate in relevant[:_LINES]:
         text, published = candidate.line.shown, candidate.line.published
         if comparison.in_time and candidate.line.speaker and published:
             # What is said in a conversation happens when it is said.
             yield Value(f"{published}", "day", published.toordinal(), candidate)
         elif comparison.in_time:
             days = ((when.text, when.from_day) for when in dates(text, published))
-            yield from (Value(said, "day", day.toordinal(), candidate) for said, day in days if isinstance(day, date))
+            yield from (Value(term, "day", day.toordinal(), candidate) for term, day in days if isinstance(day, date))
         else:
             # A bare number may count anything.
             yield from (Value(q.text, q.unit, q.value, candidate) for q in quantities(text) if q.unit)

@@ -111,13 +111,13 @@ class _Answering:
         texts = [" ".join(s.text.split()) for s in output.sentences if s.text.strip()]
         likely = latest(given, candidates(given))
         lines = [c.line for c in likely]
-        written = [statement(text, sources(given, lines, text)) for text in texts]
+        statements = [statement(text, sources(given, lines, text)) for text in texts]
         problems = tuple(
-            Problem("ungrounded", f"not in the documents: {s.text[:200]}") for s in written if not s.rests_on
+            Problem("ungrounded", f"not in the documents: {s.text[:200]}") for s in statements if not s.rests_on
         )
-        if not written or not written[0].rests_on:
+        if not statements or not statements[0].rests_on:
             return Checked(None if problems else Draft(sentences=[]), problems)
-        good = [s for s in written if s.rests_on]
+        good = [s for s in statements if s.rests_on]
         carrying = near(good[0].rests_on, likely, self.most, good[0].text)
         return Checked(Draft(sentences=[*good, *(s for s in carrying if s.text not in texts)]), problems)
 
@@ -129,7 +129,7 @@ class _Answering:
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences, settings.chunks)
-    kept = {"sentences": settings.sentences, "triplets": settings.triplets, "chunks": settings.chunks}
+    constants = {"sentences": settings.sentences, "triplets": settings.triplets, "chunks": settings.chunks}
     return Task(
         "answer",
         58,
@@ -138,7 +138,7 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
         does.rule,
         does.check,
         enough=does.enough,
-        constants=kept,
+        constants=constants,
         show=does.show,
         preface=PREFACE,
         by_rule=does.by_rule,

@@ -52,8 +52,8 @@ class Source:
     @property
     def days(self) -> frozenset[float]:
         """Numbers of the days that it names, of relative times too, and of the events that it tells."""
-        told = frozenset(float(part) for day in self.events for part in (day.year, day.month, day.day))
-        return told | _days(self.text, self.published_at.date() if self.published_at else None)
+        numbers = frozenset(float(part) for day in self.events for part in (day.year, day.month, day.day))
+        return numbers | _days(self.text, self.published_at.date() if self.published_at else None)
 
 
 class Sources(tuple[Source, ...]):
@@ -126,9 +126,9 @@ class Overlap:
         """What of the elements these sources have, titles and all."""
         return frozenset[Element]().union(*map(self._known, numbers))
 
-    def _weight(self, held: frozenset[Element]) -> float:
+    def _weight(self, elements: frozenset[Element]) -> float:
         # An exact sum, for sets have no order.
-        return math.fsum(self.weights.get(element, 0.0) for element in held)
+        return math.fsum(self.weights.get(element, 0.0) for element in elements)
 
 
 MOST_CITED: Final = 5  # As many as a statement may rest on.
@@ -138,8 +138,8 @@ _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
 
 def says_something(text: str) -> bool:
     """Whether a sentence is no heading, nothing that introduces a list, and not empty."""
-    said = text.strip()
-    return bool(said) and not said.endswith((":", "：")) and not _HEADING.match(said)
+    sentence = text.strip()
+    return bool(sentence) and not sentence.endswith((":", "：")) and not _HEADING.match(sentence)
 
 
 @dataclass(frozen=True)
@@ -155,11 +155,11 @@ class CitingInput:
     @property
     def citable(self) -> bool:
         """Whether the sentence is one that carries citations."""
-        said = self.sentence.strip()
-        if not says_something(said):
+        sentence = self.sentence.strip()
+        if not says_something(sentence):
             return False
         # Characters that are worth a citation: Xinyu AI Search, its released code.
-        return self.alone or len(said) >= 10
+        return self.alone or len(sentence) >= 10
 
     @cached_property
     def elements(self) -> frozenset[Element]:
@@ -185,8 +185,8 @@ class CitingInput:
     @cached_property
     def weights(self) -> dict[Element, float]:
         """Inverse document frequency of each element among the sources."""
-        held = (self.sources if isinstance(self.sources, Sources) else Sources(self.sources)).held
-        return {e: math.log(1.0 + len(self.sources) / (0.5 + held[e])) for e in self.elements}
+        counts = (self.sources if isinstance(self.sources, Sources) else Sources(self.sources)).held
+        return {e: math.log(1.0 + len(self.sources) / (0.5 + counts[e])) for e in self.elements}
 
     @property
     def quoted(self) -> dict[str, object]:

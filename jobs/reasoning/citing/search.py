@@ -29,17 +29,17 @@ def drafted_sources(given: CitingInput) -> list[int]:
 
     A part of a composed answer stands between semicolons, and may rest on a source of its own.
     """
-    candidates, said = given.drafted, " ".join(given.sentence.split())
-    if quoted := next((n for n in candidates if said in " ".join(given.sources[n - 1].text.split())), 0):
-        return [quoted]
+    candidates, sentence = given.drafted, " ".join(given.sentence.split())
+    if match := next((n for n in candidates if sentence in " ".join(given.sources[n - 1].text.split())), 0):
+        return [match]
     free = plain_words(given.question)
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in PARTS.split(given.sentence):
-        found |= set(_Search(replace(given, sentence=part), free).among(candidates, further=True))
-    chosen = [n for n in candidates if n in found][:MOST_CITED]
+        numbers |= set(_Search(replace(given, sentence=part), free).among(candidates, further=True))
+    best = [n for n in candidates if n in numbers][:MOST_CITED]
     whole = _Search(given, free)
-    if chosen and whole.bear_out(chosen):
-        return chosen
+    if best and whole.bear_out(best):
+        return best
     return sorted(whole.among(candidates, further=True), key=candidates.index)
 
 
@@ -51,9 +51,9 @@ def best_sources(given: CitingInput) -> list[int]:
 
 def repeated_sources(given: CitingInput) -> list[int]:
     """Those of what the sentence was drafted from that it is, or all of whose words and numbers it has."""
-    said, text = plain_words(given.sentence) | possible_numbers(given.sentence), given.sentence.strip()
-    drafted = [(n, given.sources[n - 1]) for n in given.drafted]
-    return [n for n, source in drafted if text == source.text.strip() or (source.elements and source.elements <= said)]
+    own, text = plain_words(given.sentence) | possible_numbers(given.sentence), given.sentence.strip()
+    sources = [(n, given.sources[n - 1]) for n in given.drafted]
+    return [n for n, source in sources if text == source.text.strip() or (source.elements and source.elements <= own)]
 
 
 def missing_numbers(given: CitingInput, named: Iterable[int] | None = None) -> frozenset[float]:
@@ -73,14 +73,14 @@ class _Search:
 
     def missing(self, numbers: Iterable[int]) -> frozenset[float]:
         """The numbers of the sentence that stand in none of these sources and follow from no others that do."""
-        given, named, own = self._given, list(numbers), self.overlap.own
-        missing = given.numbers.difference(*map(own, named), *given.times)
+        given, sources, own = self._given, list(numbers), self.overlap.own
+        missing = given.numbers.difference(*map(own, sources), *given.times)
         if missing:
             missing -= derived_numbers(given.sentence, missing, given.numbers - missing)
-        late = [time for time in given.times if not any(time <= own(n) for n in named)]
+        late = [time for time in given.times if not any(time <= own(n) for n in sources)]
         if late:
-            days = [own(n) | given.sources[n - 1].days for n in named]
-            missing = missing.union(*(time for time in late if not any(time <= known for known in days)))
+            days = [own(n) | given.sources[n - 1].days for n in sources]
+            missing = missing.union(*(time for time in late if not any(time <= elements for elements in days)))
         return missing
 
     def among(self, candidates: Sequence[int], *, further: bool) -> list[int]:
@@ -91,17 +91,17 @@ class _Search:
         if not candidates:
             return []
         share = self.overlap.share
-        chosen = [max(candidates, key=lambda n: (not self.missing([n]), *self.overlap.worth([n])))]
-        while missing := self.missing(chosen):
-            best = self._next(chosen, candidates, numbers=True)
-            if not best or self.missing([*chosen, best]) == missing:
+        support = [max(candidates, key=lambda n: (not self.missing([n]), *self.overlap.worth([n])))]
+        while missing := self.missing(support):
+            best = self._next(support, candidates, numbers=True)
+            if not best or self.missing([*support, best]) == missing:
                 return []
-            chosen.append(best)
-        while further and (best := self._next(chosen, candidates, numbers=False)):
-            if share([*chosen, best]) - share(chosen) < _ADDS:
+            support.append(best)
+        while further and (best := self._next(support, candidates, numbers=False)):
+            if share([*support, best]) - share(support) < _ADDS:
                 break
-            chosen.append(best)
-        return chosen if self.bear_out(chosen) else []
+            support.append(best)
+        return support if self.bear_out(support) else []
 
     def bear_out(self, numbers: Sequence[int]) -> bool:
         """Whether these sources together have every number of the sentence, and enough of its words."""
@@ -109,17 +109,17 @@ class _Search:
             return False
         if not self.overlap.weights:
             return set(numbers) <= set(self._given.rests_on)
-        counted = {e: weight for e, weight in self.overlap.weights.items() if e not in self._given.dated}
+        weights = {e: weight for e, weight in self.overlap.weights.items() if e not in self._given.dated}
         # Numbers that only follow from the sources' days are borne out too.
-        held = self.overlap.known(numbers) | self._given.numbers
-        return math.fsum(counted.get(e, 0.0) for e in held) >= _LEAST_SUPPORT * math.fsum(counted.values())
+        elements = self.overlap.known(numbers) | self._given.numbers
+        return math.fsum(weights.get(e, 0.0) for e in elements) >= _LEAST_SUPPORT * math.fsum(weights.values())
 
-    def _next(self, chosen: Sequence[int], candidates: Sequence[int], *, numbers: bool) -> int:
+    def _next(self, support: Sequence[int], candidates: Sequence[int], *, numbers: bool) -> int:
         """The candidate that adds most to those chosen, by `numbers` first; 0 where there may be no more."""
-        rest = [n for n in candidates if n not in chosen] if len(chosen) < MOST_CITED else []
+        rest = [n for n in candidates if n not in support] if len(support) < MOST_CITED else []
         return max(
             rest,
-            key=lambda n: (-len(self.missing([*chosen, n])) if numbers else 0, *self.overlap.worth([*chosen, n])),
+            key=lambda n: (-len(self.missing([*support, n])) if numbers else 0, *self.overlap.worth([*support, n])),
             default=0,
         )
 
@@ -139,15 +139,15 @@ def derived_numbers(sentence: str, missing: frozenset[float], known: frozenset[f
     counts = quantities(sentence, times)
     ends = [(t.from_day, t.to_day) if t.precision == "range" else (t.from_day,) for t in times]
     days = [day for of in ends for day in of if day is not None]
-    found: set[float] = set()
+    differences: set[float] = set()
     for q in counts:
         near = {n for n in missing if math.isclose(q.value, n)}
         spans = (abs((a - b).days) / _DAYS[q.unit] for a, b in combinations(days, 2) if near and q.unit in _DAYS)
         if any(q.value in (math.floor(span), math.ceil(span)) for span in spans) or (
             near and _is_difference(q, counts, known, sentence)
         ):
-            found |= near
-    return frozenset(found)
+            differences |= near
+    return frozenset(differences)
 
 
 def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[float], sentence: str) -> bool:
@@ -157,7 +157,7 @@ def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[flo
     may be without the unit that the other has: `68 against 61 metres`.
     """
 
-    def told(one: Quantity, other: Quantity) -> bool:
+    def comparable(one: Quantity, other: Quantity) -> bool:
         units = {_unit(one), _unit(other)}
         if not units <= {"", _unit(q)} or _unit(q) not in units:
             return False
@@ -167,7 +167,7 @@ def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[flo
         one.value in known
         and other.value in known
         and math.isclose(abs(one.value - other.value), q.value)
-        and told(one, other)
+        and comparable(one, other)
         for one, other in pairwise(c for c in counts if c is not q)
     )
 

@@ -48,15 +48,15 @@ def _check(given: CitingInput, output: Cited) -> Checked[Cited]:
     """The sources that there are, if together they have every number of the sentence."""
     if not given.citable:
         return Checked(Cited(sources=[]))
-    named = list(dict.fromkeys(output.sources))
-    if len(named) > MOST_CITED:
-        return Checked(None, (Problem("too_many", f"{len(named)} sources are named; name at most {MOST_CITED}"),))
-    if wrong := [n for n in named if not 1 <= n <= len(given.sources)]:
+    sources = list(dict.fromkeys(output.sources))
+    if len(sources) > MOST_CITED:
+        return Checked(None, (Problem("too_many", f"{len(sources)} sources are named; name at most {MOST_CITED}"),))
+    if wrong := [n for n in sources if not 1 <= n <= len(given.sources)]:
         return Checked(None, (Problem("no_such_source", f"there is no source {', '.join(map(str, wrong))}"),))
-    if named and (missing := missing_numbers(given, named)):
+    if sources and (missing := missing_numbers(given, sources)):
         numbers = ", ".join(f"{number:g}" for number in sorted(missing))
         return Checked(None, (Problem("number_missing", f"the sources named do not have {numbers}"),))
-    return Checked(Cited(sources=named))
+    return Checked(Cited(sources=sources))
 
 
 CITE: Final = Task("cite", 2, PROMPT, Cited, cited, _check)
