@@ -69,33 +69,33 @@ def points(question: str) -> Points:
 
 def features(given: AnswerInput) -> Features:
     """The signals of a question and its evidence."""
-    asked, likely = points(given.question), candidates(given)
-    made, lines = read(given), ranked(given)
+    question, likely = points(given.question), candidates(given)
+    readings, lines = read(given), ranked(given)
     words = frozenset[str]().union(*map(words_of, given.evidence))
     numbers = frozenset(n.lower() for e in given.evidence for n in _NUMBER.findall(f"{e.title or ''} {e.text}"))
     # The default embedder knows no such script: its cosines tell nothing there.
     cosines = [] if is_unread(given.question) else [s for e in given.evidence for s in e.similarities]
     best = likely[0].line.shares if likely else None
     # A word of the question weighs by its rarity among the lines of the evidence.
-    shown = [content_words(line.shown) for line in lines]
-    weight = {w: math.log(1 + len(lines) / (0.5 + sum(w in own for own in shown))) for w in sorted(asked.words)}
+    line_words = [content_words(line.shown) for line in lines]
+    weight = {w: math.log(1 + len(lines) / (0.5 + sum(w in own for own in line_words))) for w in sorted(question.words)}
     other = next((c.score for c in likely if c.line.shown != likely[0].line.shown), likely[0].score) if likely else 0.0
     return Features(
-        any=min(_MOST_ODDS, max(-_MOST_ODDS, made.odds_of_any)) if made.lines else UNKNOWN,
-        margin=min(_MOST_ODDS, likely[0].score - other) if made.lines else UNKNOWN,
+        any=min(_MOST_ODDS, max(-_MOST_ODDS, readings.odds_of_any)) if readings.lines else UNKNOWN,
+        margin=min(_MOST_ODDS, likely[0].score - other) if readings.lines else UNKNOWN,
         share=best.own + best.before + best.title if best else 0.0,
         own=max((line.shares.own for line in lines), default=0.0),
         match=max((line.signals.match for line in lines), default=0.0) or UNKNOWN,
-        words=math.fsum(weight[w] for w in asked.words & words) / (math.fsum(weight.values()) or 1.0),
-        names=_part(asked.names, words),
-        numbers=_part(asked.numbers, numbers),
+        words=math.fsum(weight[w] for w in question.words & words) / (math.fsum(weight.values()) or 1.0),
+        names=_part(question.names, words),
+        numbers=_part(question.numbers, numbers),
         similarity=max(cosines, default=UNKNOWN),
-        unread=float(not made.lines),
+        unread=float(not readings.lines),
     )
 
 
-def _part(wanted: frozenset[str], held: frozenset[str]) -> float:
-    return len(wanted & held) / len(wanted) if wanted else 1.0
+def _part(elements: frozenset[str], evidence: frozenset[str]) -> float:
+    return len(elements & evidence) / len(elements) if elements else 1.0
 
 
 def words_of(evidence: Evidence) -> frozenset[str]:
@@ -109,11 +109,11 @@ def holds(evidence: Evidence, when: When) -> bool:
     first, last = when.from_day, when.to_day
     if first is None or last is None:
         return False
-    published = evidence.published_at.date() if evidence.published_at else None
-    if published and first <= published <= last:
+    day = evidence.published_at.date() if evidence.published_at else None
+    if day and first <= day <= last:
         return True
-    said = [(w.from_day, w.to_day) for w in dates(f"{evidence.title or ''}\n{evidence.text}", published)]
-    return any(a is not None and b is not None and first <= b and a <= last for a, b in said)
+    spans = [(w.from_day, w.to_day) for w in dates(f"{evidence.title or ''}\n{evidence.text}", day)]
+    return any(a is not None and b is not None and first <= b and a <= last for a, b in spans)
 
 
 _OF_EVENTS: Final = 0.9  # Where dated events of the evidence tell what happened, no words of it can be missing.
@@ -184,13 +184,13 @@ _WORD: Final = re.compile(r"[\w'’-]+")
 
 def reason_of(given: AnswerInput) -> tuple[Code, str]:
     """Why the evidence may not answer the question: a code, and what exactly in a sentence."""
-    asked = points(given.question)
-    absent = asked.words.difference(*map(words_of, given.evidence))
-    if not given.evidence or (asked.words and absent == asked.words):
+    question = points(given.question)
+    absent = question.words.difference(*map(words_of, given.evidence))
+    if not given.evidence or (question.words and absent == question.words):
         return ("nothing_found", "Nothing in the corpus speaks of what is asked.")
-    if other := asked.names & absent:
+    if other := question.names & absent:
         return ("other_entity", f"What was found does not name {as_asked(given.question, other)}.")
-    if times := [w.text for w in asked.dates if not any(holds(e, w) for e in given.evidence)]:
+    if times := [w.text for w in question.dates if not any(holds(e, w) for e in given.evidence)]:
         return ("other_time", f"What was found is not of {', '.join(times)}.")
     if absent:
         return ("only_related", f"What was found says nothing of {as_asked(given.question, absent)}.")

@@ -90,19 +90,19 @@ def features(given: EntailmentInput) -> Features:
     if not (passages := given.read):
         return NOTHING
     # Days are compared as numbers, for a text may write them otherwise.
-    said = undated(given.hypothesis)
-    words = content_words(said) or content_words(given.hypothesis)
+    statement = undated(given.hypothesis)
+    words = content_words(statement) or content_words(given.hypothesis)
     segments = [content_words(s) for p in passages for s in p.sentences]
-    titled = [_held(p) for p in passages]
-    held = frozenset().union(*titled)
+    passage_words = [_held(p) for p in passages]
+    text_words = frozenset().union(*passage_words)
     # Inverse document frequency of each word among the sentences of the texts.
-    seen = Counter(w for segment in segments for w in segment & words)
-    weight = {w: math.log(1 + len(segments) / (0.5 + seen[w])) for w in words}
-    asked = content_words(given.question)
-    new = words - asked or words
+    counts = Counter(w for segment in segments for w in segment & words)
+    weight = {w: math.log(1 + len(segments) / (0.5 + counts[w])) for w in words}
+    question_words = content_words(given.question)
+    new = words - question_words or words
     # Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2,
     # 3 and 5 tell alike (area under ROC .636, .634, .633), neighbours alone a little less (.626).
-    pairs = _pairs(said, 3)
+    pairs = _pairs(statement, 3)
     near_words = frozenset[Pair]().union(*(_pairs(f"{p.title}\n{p.text}", 5) for p in passages))
     # A name is what is written large within a sentence, neighbours together.
     names = {content_words(name) for name in _NAME.findall(undated(given.plain))} - {frozenset()}
@@ -112,13 +112,13 @@ def features(given: EntailmentInput) -> Features:
     sources = [Source(s, p.title, p.published_at) for p in passages for s in p.sentences] if numbers else []
     return Features(
         window=max(_window(p, words, weight) for p in passages),
-        whole=_share(weight, new, held),
+        whole=_share(weight, new, text_words),
         phrases=_part(pairs, near_words),
-        names=sum(name <= held for name in names) / len(names) if names else UNKNOWN,
+        names=sum(name <= text_words for name in names) / len(names) if names else UNKNOWN,
         # Every number must stand there: Xinyu AI Search, section 3.6.1.
         numbers=float(not missing_numbers(CitingInput(plain, sources)) & numbers) if numbers else UNKNOWN,
         agrees=_agreement(given, weight),
-        topic_words=_part(asked, held),
+        topic_words=_part(question_words, text_words),
         near=UNKNOWN if given.near is None else given.near,
         topic=UNKNOWN if given.topic is None else given.topic,
     )
@@ -137,24 +137,24 @@ def with_cosines(inputs: Sequence[EntailmentInput], encode: Encode) -> list[Enta
             own[-1] = f"{own[-1]} {sentence}".strip()
             room -= len(sentence)
         pieces[passage] = [piece for piece in own if piece]
-    said = chain.from_iterable((g.hypothesis, g.question) for g in inputs if g.read)
-    texts = [t for t in dict.fromkeys(chain(said, *pieces.values())) if t]
+    queries = chain.from_iterable((g.hypothesis, g.question) for g in inputs if g.read)
+    texts = [t for t in dict.fromkeys(chain(queries, *pieces.values())) if t]
     if not texts:
         return list(inputs)
     at, vectors = {text: n for n, text in enumerate(texts)}, encode(texts)
 
     def nearest(text: str, given: EntailmentInput) -> float | None:
-        known = [at[piece] for p in given.read for piece in pieces[p]]
-        if not text or not known or CJK_CHARACTER.search(text):  # The default model reads no such script.
+        rows = [at[piece] for p in given.read for piece in pieces[p]]
+        if not text or not rows or CJK_CHARACTER.search(text):  # The default model reads no such script.
             return None
-        return round(float(np.max(vectors[known] @ vectors[at[text]])), 4)
+        return round(float(np.max(vectors[rows] @ vectors[at[text]])), 4)
 
     return [replace(g, near=nearest(g.hypothesis, g), topic=nearest(g.question, g)) for g in inputs]
 
 
-def _share(weight: dict[str, float], wanted: frozenset[str], held: frozenset[str]) -> float:
+def _share(weight: dict[str, float], words: frozenset[str], text_words: frozenset[str]) -> float:
     # Sets differ in order from process to process: only an exact sum is the same in each.
-    return math.fsum(weight[w] for w in wanted & held) / (math.fsum(weight[w] for w in wanted) or 1.0)
+    return math.fsum(weight[w] for w in words & text_words) / (math.fsum(weight[w] for w in words) or 1.0)
 
 
 def _window(passage: Passage, words: frozenset[str], weight: dict[str, float]) -> float:
@@ -168,13 +168,13 @@ def _agreement(given: EntailmentInput, weight: dict[str, float]) -> float:
 
     A short answer says neither, but for yes and no.
     """
-    said, negated = given.plain, False
+    text, negated = given.plain, False
     if given.hypothesis != given.plain:
         verdict = _VERDICT.match(given.plain)
         if verdict is None:
             return UNKNOWN
-        said, negated = given.question, verdict["no"] is not None
-    words = content_words(said) & weight.keys()
+        text, negated = given.question, verdict["no"] is not None
+    words = content_words(text) & weight.keys()
     sentences = [s for p in given.read for s in p.sentences]
     shares = [_share(weight, words, content_words(s)) for s in sentences]
     best = max(range(len(shares)), key=shares.__getitem__)
@@ -182,7 +182,7 @@ def _agreement(given: EntailmentInput, weight: dict[str, float]) -> float:
     sentence = sentences[best]
     clauses = [(clause, content_words(clause)) for clause in _CLAUSES.split(sentence)]
     near = ", ".join(c for c, own in clauses if len(own & words) >= min(2, len(own) / 3)) or sentence
-    against = (denies(said) != denies(near)) != negated
+    against = (denies(text) != denies(near)) != negated
     return 1.0 - shares[best] if against else 1.0
 
 
@@ -200,8 +200,8 @@ def _pairs(text: str, reach: int) -> frozenset[Pair]:
     return frozenset((one, other) if one <= other else (other, one) for one, other in near)
 
 
-def _part(wanted: frozenset[str] | frozenset[Pair], held: frozenset[str] | frozenset[Pair]) -> float:
-    return len(wanted & held) / len(wanted) if wanted else UNKNOWN
+def _part(elements: frozenset[str] | frozenset[Pair], evidence: frozenset[str] | frozenset[Pair]) -> float:
+    return len(elements & evidence) / len(elements) if elements else UNKNOWN
 
 
 def denies(text: str) -> bool:

@@ -84,17 +84,17 @@ class EntailmentInput:
 
         The cosines are those of the whole, and say nothing of a part.
         """
-        said = [part for part in PARTS.split(self.plain) if content_words(part)]
-        return [replace(self, statement=part, near=None, topic=None) for part in said] if len(said) > 1 else [self]
+        parts = [part for part in PARTS.split(self.plain) if content_words(part)]
+        return [replace(self, statement=part, near=None, topic=None) for part in parts] if len(parts) > 1 else [self]
 
     @cached_property
     def verbatim(self) -> bool:
         """Whether one of the texts has the statement as a sentence, word for word."""
-        said = search_terms(self.plain)
+        terms = search_terms(self.plain)
         # A sentence that is quoted has four words; `Ida Thorne.` is none.
-        if not self.plain.endswith(_ENDS) or len(said.split()) < 4:
+        if not self.plain.endswith(_ENDS) or len(terms.split()) < 4:
             return False
-        return any(search_terms(s) == said for p in self.read for s in p.sentences)
+        return any(search_terms(s) == terms for p in self.read for s in p.sentences)
 
     @property
     def identity(self) -> object:

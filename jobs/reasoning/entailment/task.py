@@ -71,8 +71,8 @@ def _check(given: EntailmentInput, output: Entailment) -> Checked[Entailment]:
     if not given.read:
         return Checked(entailment(given))
     if output.entailed != (output.score >= VERDICT):
-        stated = f"entailed is {str(output.entailed).lower()}, and the score {output.score:g}"
-        return Checked(None, (Problem("inconsistent", f"{stated}; from {VERDICT} on a statement is entailed"),))
+        detail = f"entailed is {str(output.entailed).lower()}, and the score {output.score:g}"
+        return Checked(None, (Problem("inconsistent", f"{detail}; from {VERDICT} on a statement is entailed"),))
     return Checked(output)
 
 

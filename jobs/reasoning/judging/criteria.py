@@ -131,11 +131,11 @@ def criterion_task(name: str) -> Task[JudgeInput, Scored]:
         """Ten points by the share of the gold answer's words, without those of the question; else no score."""
         if name != COMPREHENSIVENESS or not given.gold or not given.statements:
             return Scored(issues=[], calculation="", score=None)
-        said, asked = content_words(given.answer), content_words(given.question)
+        answer_words, question_words = content_words(given.answer), content_words(given.question)
 
         def share(text: str) -> float:
-            wanted = content_words(text) - asked or content_words(text)
-            return len(wanted & said) / len(wanted) if wanted else 1.0
+            words = content_words(text) - question_words or content_words(text)
+            return len(words & answer_words) / len(words) if words else 1.0
 
         nearest = max(given.gold, key=share)
         issues = [f"does not say: {s[:120]}" for s in sentences(nearest) if share(s) < 0.5]
@@ -151,8 +151,8 @@ def criterion_task(name: str) -> Task[JudgeInput, Scored]:
         if name == "insightfulness":
             low, high = min(MOST, 6.0 + 0.5 * issues), min(MOST, 6.0 + issues)
         if not low <= score <= high:
-            wanted = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-            detail = f"{issues} issues are named, which makes {wanted}, and the score is {score:g}"
+            bounds = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            detail = f"{issues} issues are named, which makes {bounds}, and the score is {score:g}"
             return Checked(None, (Problem("wrong_sum", detail),))
         return Checked(output)
 

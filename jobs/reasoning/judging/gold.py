@@ -65,8 +65,8 @@ def gold_task() -> Task[JudgeInput, Verdict]:
                 reason="there is no answer" if given.gold else "the question has no answer", right=int(right)
             )
         if expected := polarity(given.gold[0]):
-            said = polarity(given.answer)
-            return Verdict(reason=f"it says {said or 'neither yes nor no'} first", right=int(said == expected))
+            verdict = polarity(given.answer)
+            return Verdict(reason=f"it says {verdict or 'neither yes nor no'} first", right=int(verdict == expected))
         # A right answer says a gold answer of some sentences in other words: agreement with people on ragchecker_human
         # is .56 with .4 of the words, .51 with .8.
         enough = {g: 0.4 if len(content_words(g)) >= 20 else GOLD_WORDS for g in given.gold}
@@ -122,10 +122,10 @@ def preference_task() -> Task[PairInput, Preference]:
         first, second = (
             likeness(given.first.question, g.answer, given.first.gold) for g in (given.first, given.second)
         )
-        said = f"likeness to the gold answer {first:.2f} against {second:.2f}"
+        reason = f"likeness to the gold answer {first:.2f} against {second:.2f}"
         # A difference of .055 in likeness is half a step, one of .21 one and a half: so many pairs are ties (.35) and
         # of the outermost steps (.16) as people have of ragchecker_human.
-        return Preference(reason=said, preference=2.0 * math.tanh((second - first) / 0.215))
+        return Preference(reason=reason, preference=2.0 * math.tanh((second - first) / 0.215))
 
     def check(_: PairInput, output: Preference) -> Checked[Preference]:
         if output.preference in (-2, -1, 0, 1, 2):
@@ -133,5 +133,5 @@ def preference_task() -> Task[PairInput, Preference]:
         detail = f"preference is {output.preference}; it must be one of -2, -1, 0, 1 and 2"
         return Checked(None, (Problem("out_of_range", detail),))
 
-    asked = {"asked": "all in all, as an answer to the question"}
-    return Task("prefer_overall", 1, _BETTER, Preference, rule, check, constants=asked)
+    constants = {"asked": "all in all, as an answer to the question"}
+    return Task("prefer_overall", 1, _BETTER, Preference, rule, check, constants=constants)

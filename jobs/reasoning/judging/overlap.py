@@ -53,9 +53,9 @@ def token_f1(said: str, gold: Sequence[str]) -> float:
     if expected := polarity(gold[0]):
         return float(polarity(said) == expected)
     own, best = Counter(tokens(said)), 0.0
-    for wanted in (Counter(tokens(g)) for g in gold):
-        common = (own & wanted).total()
-        best = max(best, 2.0 * common / (own.total() + wanted.total()) if common else 0.0)
+    for reference in (Counter(tokens(g)) for g in gold):
+        common = (own & reference).total()
+        best = max(best, 2.0 * common / (own.total() + reference.total()) if common else 0.0)
     return best
 
 
@@ -63,8 +63,8 @@ def gold_words(said: str, gold: Sequence[str]) -> float:
     """The share of the content words of a gold answer that `said` holds; that of the nearest gold answer."""
     own, best = content_words(said), 0.0
     for answer in gold:
-        if wanted := content_words(answer):
-            best = max(best, len(wanted & own) / len(wanted))
+        if reference := content_words(answer):
+            best = max(best, len(reference & own) / len(reference))
         elif " ".join(tokens(answer)) in " ".join(tokens(said)):
             return 1.0
     return best
@@ -83,13 +83,13 @@ def likeness(question: str, answer: str, gold: Sequence[str]) -> float:
     """
     if not gold:
         return float(not answer.strip())
-    asked, best = content_words(question), 0.0
+    question_words, best = content_words(question), 0.0
     for one in gold:
-        said, wanted = content_words(answer) - asked, content_words(one) - asked
-        if not wanted:  # The gold answer only repeats the question, as one of two that it names.
-            said, wanted = content_words(answer), content_words(one)
-        if common := len(said & wanted):
-            best = max(best, 2 * common / (len(said) + len(wanted)))
+        answer_words, reference = content_words(answer) - question_words, content_words(one) - question_words
+        if not reference:  # The gold answer only repeats the question, as one of two that it names.
+            answer_words, reference = content_words(answer), content_words(one)
+        if common := len(answer_words & reference):
+            best = max(best, 2 * common / (len(answer_words) + len(reference)))
         elif " ".join(answer.split()).casefold() == " ".join(one.split()).casefold():
             return 1.0
     return best

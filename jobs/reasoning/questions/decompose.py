@@ -79,18 +79,18 @@ def checked(given: QuestionInput, output: Decomposition) -> Checked[Decompositio
         return SequenceMatcher(None, search_terms(text).split(), question, autojunk=False).ratio()
 
     # The released code of Xinyu AI Search drops a sub-question outside these similarities to the question.
-    kept = [n for n, s in enumerate(subs, 1) if s.parents or 0.25 < alike(s.text) <= 0.95]
-    if len(kept) == len(subs):
+    numbers = [n for n, s in enumerate(subs, 1) if s.parents or 0.25 < alike(s.text) <= 0.95]
+    if len(numbers) == len(subs):
         return Checked(output)
-    if len(kept) < 2 or any(p not in kept for n in kept for p in subs[n - 1].parents):
+    if len(numbers) < 2 or any(p not in numbers for n in numbers for p in subs[n - 1].parents):
         detail = "sub-questions repeat the question or ask for something else"
         return Checked(None, (Problem("unlike", detail),))
-    new = {old: n for n, old in enumerate(kept, 1)}
+    new = {old: n for n, old in enumerate(numbers, 1)}
     pairs = [(r.parent, r.child) for r in output.parent_child if r.parent in new and r.child in new]
     return Checked(
         Decomposition(
             is_complex=True,
-            sub_queries=[_renumbered(output.sub_queries[n - 1], new) for n in kept],
+            sub_queries=[_renumbered(output.sub_queries[n - 1], new) for n in numbers],
             parent_child=[Relation(parent=new[parent], child=new[child]) for parent, child in pairs],
         )
     )
@@ -134,8 +134,8 @@ def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    done = reasoner.run(DECOMPOSE, [QuestionInput(q) for q in questions])
-    return [plan_of(q, d.output) for q, d in zip(questions, done, strict=True)]
+    results = reasoner.run(DECOMPOSE, [QuestionInput(q) for q in questions])
+    return [plan_of(q, d.output) for q, d in zip(questions, results, strict=True)]
 
 
 def plan_of(question: str, output: Decomposition) -> Plan:

@@ -78,4 +78,4 @@ def expanded(reasoner: Reasoner, inputs: Sequence[ExpandInput]) -> list[list[str
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    return [[e.query for e in done.output.expansions] for done in reasoner.run(EXPAND, inputs)]
+    return [[e.query for e in result.output.expansions] for result in reasoner.run(EXPAND, inputs)]

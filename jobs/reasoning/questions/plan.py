@@ -45,12 +45,12 @@ class Plan:
 
     def levels(self) -> list[list[int]]:
         """Numbers of the sub-questions by level: those of one level need only answers of levels before it."""
-        left = _sorter(self.sub_questions)
-        left.prepare()
+        sorter = _sorter(self.sub_questions)
+        sorter.prepare()
         levels: list[list[int]] = []
-        while left.is_active():
-            levels.append(sorted(left.get_ready()))
-            left.done(*levels[-1])
+        while sorter.is_active():
+            levels.append(sorted(sorter.get_ready()))
+            sorter.done(*levels[-1])
         return levels
 
     def ancestors(self, number: int) -> list[int]:
@@ -64,11 +64,11 @@ class Plan:
         What leads to the next is asked for too where the question has its words: `who built it, and when was he born`.
         """
         whole = " ".join(self.question.lower().split())
-        needed = {p for s in self.sub_questions for p in s.parents}
+        parents = {p for s in self.sub_questions for p in s.parents}
         return [
             n
             for n, s in enumerate(self.sub_questions, 1)
-            if n not in needed or " ".join(s.text.lower().split()).rstrip("?") in whole
+            if n not in parents or " ".join(s.text.lower().split()).rstrip("?") in whole
         ]
 
     def filled(self, number: int, answers: Mapping[int, str]) -> str:
@@ -107,8 +107,8 @@ def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
         return "duplicate"
     last = len(sub_questions)
     for sub in sub_questions:
-        named = {int(k) for k in REFERENCE.findall(sub.text)}
-        if not named <= set(sub.parents) or any(not 1 <= p <= last for p in sub.parents):
+        references = {int(k) for k in REFERENCE.findall(sub.text)}
+        if not references <= set(sub.parents) or any(not 1 <= p <= last for p in sub.parents):
             return "dangling"
     try:
         _sorter(sub_questions).prepare()
@@ -178,14 +178,14 @@ def comparison(question: str) -> Comparison | None:
         return _comparison((a, b), (f"{stem}: {a}?", f"{stem}: {b}?"), match["word"], verdict=False)
     if match := _THAN.fullmatch(text):
         a, b = match["a"].strip(), match["b"].strip()
-        asked = f"{match['word']}{match['rest']}"
+        phrase = f"{match['word']}{match['rest']}"
         if _LEANS.match(b) or b[:1].isdigit():
             return None
         verdict = text.partition(" ")[0].lower() in AUXILIARIES
         # `in 2023 than in 2024` compares two times or places of one thing.
         beside = match["rest"] and b.partition(" ")[0].lower() in PREPOSITIONS
-        other = f"{a} {match['word']} {b}?" if beside else f"{asked}: {b}?"
-        return _comparison((a, b), (f"{a} {asked}?", other), match["word"], verdict=verdict)
+        other = f"{a} {match['word']} {b}?" if beside else f"{phrase}: {b}?"
+        return _comparison((a, b), (f"{a} {phrase}?", other), match["word"], verdict=verdict)
     if (match := _ORDER.fullmatch(text)) and len(match["b"].split()) >= _LEAST_WORDS:
         a, b = match["a"].strip(), match["b"].strip()
         verdict = " or " not in match["word"]
@@ -201,12 +201,12 @@ def parts(question: str) -> tuple[SubQuestion, ...]:
     text = " ".join(question.split())
     if len(text) > _LONGEST or REFERENCE.search(text):
         return ()
-    if (compared := comparison(question)) is not None:
-        return tuple(map(SubQuestion, compared.questions))
-    asked = [f"{part.strip(' ,;?')}?" for part in _AND.split(text)]
-    if not 1 < len(asked) <= MOST_SUB_QUESTIONS or any(len(part.split()) < _LEAST_WORDS for part in asked):
+    if (pair := comparison(question)) is not None:
+        return tuple(map(SubQuestion, pair.questions))
+    pieces = [f"{part.strip(' ,;?')}?" for part in _AND.split(text)]
+    if not 1 < len(pieces) <= MOST_SUB_QUESTIONS or any(len(part.split()) < _LEAST_WORDS for part in pieces):
         return ()
-    first, *others = (f"{part[:1].upper()}{part[1:]}" for part in asked)
+    first, *others = (f"{part[:1].upper()}{part[1:]}" for part in pieces)
     subs = [SubQuestion(first)]
     for part in others:
         # A part that leans on the first has that one's answer, or its words, behind it.
@@ -250,12 +250,12 @@ def clauses(question: str) -> list[str]:
     It is cut at words that join two events (`A before B`, `between A and B`) and at marks between main clauses, where
     both sides have at least three words. A clause keeps its own words alone: its subject may stand in another.
     """
-    stripped = " ".join(question.split()).rstrip("?.!？。！ ")
-    if HAN_CHARACTER.search(stripped):
-        parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
+    text = " ".join(question.split()).rstrip("?.!？。！ ")
+    if HAN_CHARACTER.search(text):
+        parts = [p.strip() for p in _CUT_CHINESE.split(text)]
         parts = [p for p in parts if len(p) >= 4]
     else:
-        both = _BETWEEN.search(stripped)
-        parts = [both[1], both[2]] if both else _CUT.split(stripped)
+        both = _BETWEEN.search(text)
+        parts = [both[1], both[2]] if both else _CUT.split(text)
         parts = [p.strip() for p in parts if len(re.findall(r"\w+", p)) >= 3]
     return parts[:4] if len(parts) > 1 else []

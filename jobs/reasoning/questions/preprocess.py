@@ -82,16 +82,16 @@ def understood(
         GeneratorError: The model cannot be asked any more.
     """
     refusals = reasoner.run(refusal_task(settings, encode), [*map(QuestionInput, questions)])
-    seen = [Understood(question) for question in questions]
+    results = [Understood(question) for question in questions]
     for n, (question, refusal) in enumerate(zip(questions, refusals, strict=True)):
         if refusal.output.refused:
             category = refusal.output.category
             why = f"Questions of the category {str(category).replace('_', ' ')} are not answered."
-            seen[n] = Understood(question, category, notes=(why,))
-    asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
-    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], has_word, now[n]) for n in asked])
-    open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, has_word) for done in rewritings])
-    for n, rewritten, left_open in zip(asked, rewritings, open_still, strict=True):
+            results[n] = Understood(question, category, notes=(why,))
+    numbers = [n for n, one in enumerate(results) if settings.rewrite and one.refused is None]
+    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], has_word, now[n]) for n in numbers])
+    open_still = reasoner.run(CLARIFY, [ClarifyInput(result.output.question, has_word) for result in rewritings])
+    for n, rewritten, left_open in zip(numbers, rewritings, open_still, strict=True):
         rewriting, clarification = rewritten.output, left_open.output
         notes = []
         for change in rewriting.changes:
@@ -104,8 +104,8 @@ def understood(
             choices = "; ".join(clarification.choices)
             may_be = f"It may be: {choices}. " if choices else ""
             notes.append(f"{clarification.prompt} {may_be}The likeliest reading was answered.")
-        seen[n] = Understood(rewriting.question, notes=tuple(notes))
-    return seen
+        results[n] = Understood(rewriting.question, notes=tuple(notes))
+    return results
 
 
 class Clarification(BaseModel):

@@ -63,12 +63,12 @@ class Weights:
 
     def categories(self, vectors: Floats) -> list[Category | None]:
         """The category of each question, harm before all others; None for one that simply asks."""
-        found: list[Category | None] = []
+        result: list[Category | None] = []
         for harm, *of in self.scores(vectors).tolist():
             at = range(len(HARMS)) if harm > 0 else range(len(HARMS), len(of))
             best = max(at, key=of.__getitem__)
-            found.append(CATEGORIES[best] if harm > 0 or of[best] > 0 else None)
-        return found
+            result.append(CATEGORIES[best] if harm > 0 or of[best] > 0 else None)
+        return result
 
 
 _PROMPT: Final = """Sort a question to a search engine over a fixed collection of documents.
@@ -97,24 +97,24 @@ def refusal_task(settings: QuestionSettings, encode: Encode | None = None) -> Ta
     """
     refused = settings.refused
     others = [category for category in CATEGORIES if category not in refused]
-    known: dict[str, Category | None] = {}
+    category_of: dict[str, Category | None] = {}
 
     def ahead(inputs: Sequence[QuestionInput]) -> Iterator[QuestionInput]:
         texts = [given.question for given in inputs]
-        known.update(zip(texts, Weights.load().categories(encode(texts)) if encode else (), strict=False))
+        category_of.update(zip(texts, Weights.load().categories(encode(texts)) if encode else (), strict=False))
         return iter(inputs)
 
     def rule(given: QuestionInput) -> Refusal:
-        if given.question not in known:
+        if given.question not in category_of:
             list(ahead([given]))
-        category = known.get(given.question)
+        category = category_of.get(given.question)
         return Refusal(refused=category in refused, category=category)
 
     def check(_: QuestionInput, output: Refusal) -> Checked[Refusal]:
         if output.refused == (output.category in refused):
             return Checked(output)
-        expected = f"{output.category} is {'not ' if output.refused else ''}a category that is refused: say so"
-        return Checked(None, (Problem("contradiction", expected),))
+        detail = f"{output.category} is {'not ' if output.refused else ''}a category that is refused: say so"
+        return Checked(None, (Problem("contradiction", detail),))
 
     constants = {"refused": list(refused), "others": others, "embedder": Weights.load().model if encode else None}
     return Task("refusal", 2, _PROMPT, Refusal, rule, check, constants=constants, ahead=ahead)

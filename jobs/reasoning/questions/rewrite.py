@@ -59,14 +59,14 @@ def spans(question: str, now: date) -> list[Span]:
     """
     if _YEAR.search(question):
         return []
-    known = {when.start for when in dates(question) if when.from_day}
-    found = []
+    starts = {when.start for when in dates(question) if when.from_day}
+    times = []
     for when in dates(question, now):
         # Part of a title is what stands in quotation marks, or has a capital inside a sentence.
         before = question[: when.start]
         title = sum(before.count(mark) for mark in '"“”「」《》') % 2 == 1
         title = title or (when.text[0].isupper() and bool(before.strip()) and before.rstrip()[-1] not in ".?!:,;")
-        if title or when.open or when.start in known or when.text.lower() in _NO_TIME:
+        if title or when.open or when.start in starts or when.text.lower() in _NO_TIME:
             continue
         first, last = when.from_day or now, when.to_day or now
         ago = _AGO.search(when.text)
@@ -76,8 +76,8 @@ def spans(question: str, now: date) -> list[Span]:
             first, last = first.replace(day=1), first.replace(day=monthrange(first.year, first.month)[1])
         elif when.text.lower() in _LAST_WEEKDAYS:  # The last one, not that of the last week.
             first = last = now - timedelta((now.weekday() - first.weekday()) % 7 or 7)
-        found.append(Span(first, last, when.text, when.start))
-    return found
+        times.append(Span(first, last, when.text, when.start))
+    return times
 
 
 class Change(BaseModel):
@@ -119,9 +119,9 @@ def rewritten(given: RewriteInput) -> Rewriting:
     chinese = bool(CJK_CHARACTER.search(question))
     for span in reversed(spans(question, given.now) if given.now else []):
         days = span.days(chinese=chinese)
-        dated = f"{span.words}（{days}）" if chinese else f"{span.words} ({days})"
-        question = question[: span.start] + dated + question[span.start + len(span.words) :]
-        changes.insert(0, Change(before=span.words, after=dated, why="time"))
+        text = f"{span.words}（{days}）" if chinese else f"{span.words} ({days})"
+        question = question[: span.start] + text + question[span.start + len(span.words) :]
+        changes.insert(0, Change(before=span.words, after=text, why="time"))
     return Rewriting(question=question, changes=changes)
 
 
@@ -146,9 +146,9 @@ def _check(given: RewriteInput, output: Rewriting) -> Checked[Rewriting]:
     """A model's rewriting is usable if what is new in it, its names and numbers, are words of the corpus."""
     if not output.question.strip():
         return Checked(None, (Problem("empty", "the rewritten question is blank"),))
-    allowed = set(re.findall(r"\w+", f"{given.question} {rewritten(given).question}".lower()))
-    added = [w for w in re.findall(r"\w+", output.question) if w.lower() not in allowed and not w.islower()]
-    if unknown := [w for w in added if not given.has_word(w.lower())]:
+    vocabulary = set(re.findall(r"\w+", f"{given.question} {rewritten(given).question}".lower()))
+    words = [w for w in re.findall(r"\w+", output.question) if w.lower() not in vocabulary and not w.islower()]
+    if unknown := [w for w in words if not given.has_word(w.lower())]:
         return Checked(None, (Problem("ungrounded", f"the collection does not say {', '.join(unknown[:5])}"),))
     return Checked(output)
 
