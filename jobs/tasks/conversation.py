@@ -41,14 +41,14 @@ class Conversation(Generic[Input, Output]):
         if not self.problems:
             return prompt
         wrong = "\n".join(f"- {p.detail}" for p in self.problems[:8])
-        wanted = (
+        request = (
             "Everything else was kept. Return JSON of the same form that holds only what replaces these."
             if self.good is not None
             else "Return the whole JSON again, corrected, and nothing beside it."
         )
-        again = {"role": "user", "content": f"Your reply cannot be used as it is:\n{wrong}\n{wanted}"}
-        said = {"role": "assistant", "content": self.said[:6000] or "{}"}
-        return (*prompt, said, again)
+        again = {"role": "user", "content": f"Your reply cannot be used as it is:\n{wrong}\n{request}"}
+        reply = {"role": "assistant", "content": self.said[:6000] or "{}"}
+        return (*prompt, reply, again)
 
 
 @dataclass
@@ -140,14 +140,14 @@ class _Desk(Iterator[Request], Generic[Input, Output]):
         """Take a reply: its conversation is over, or is asked again, which is what is returned."""
         conversation = self._open[reply.row]
         conversation.replies += 1
-        checked = judge(self._task, conversation.given, reply)
+        result = judge(self._task, conversation.given, reply)
         before = conversation.good
-        if checked.good is not None:
-            conversation.good = checked.good if before is None else self._task.join(before, checked.good)
-        if before is None or checked.good is not None:
-            conversation.problems, conversation.said = checked.problems, reply.text
+        if result.good is not None:
+            conversation.good = result.good if before is None else self._task.join(before, result.good)
+        if before is None or result.good is not None:
+            conversation.problems, conversation.said = result.problems, reply.text
         # A correction that brought nothing will not; the problems of the reply before it stand.
-        hopeless = bool(reply.error) or (before is not None and checked.good is None)
+        hopeless = bool(reply.error) or (before is not None and result.good is None)
         if conversation.good is not None and self._task.enough(conversation.good):
             conversation.problems = ()
         if not conversation.problems or hopeless or conversation.replies > retries:
@@ -187,9 +187,9 @@ def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Outp
         if _HALF_SURROGATE.search(text):
             tree = json.loads(printable(json.dumps(tree, ensure_ascii=False)))
         output = task.output.model_validate(tree)
-        if task.weigh is not None and (said := probability(reply, task.weigh[0])) is not None:
+        if task.weigh is not None and (chance := probability(reply, task.weigh[0])) is not None:
             yes = getattr(output, task.weigh[0])
-            output = task.weigh[1](output, said if yes else 1.0 - said)
+            output = task.weigh[1](output, chance if yes else 1.0 - chance)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)[:3]
         wrong = "; ".join(": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in faults)
@@ -210,13 +210,13 @@ def probability(reply: Reply, verdict: str) -> float | None:
     text = "".join(text for text, _ in reply.tokens)
     begins = text.rfind(_THOUGHT_ENDS) + 1
     # What a model thinks aloud before its reply is no verdict; of a name that is written twice JSON takes the last.
-    found = [*re.finditer(rf'(?<!\\)"{verdict}"\s*:\s*(?=true|false)', text[begins:])]
-    if not found:
+    matches = [*re.finditer(rf'(?<!\\)"{verdict}"\s*:\s*(?=true|false)', text[begins:])]
+    if not matches:
         return None
-    at = begins + found[-1].end()
+    at = begins + matches[-1].end()
     ends = accumulate(len(text) for text, _ in reply.tokens)
-    said = next(math.exp(chance) for (_, chance), end in zip(reply.tokens, ends, strict=True) if end > at)
-    return max(0.5, said)
+    share = next(math.exp(chance) for (_, chance), end in zip(reply.tokens, ends, strict=True) if end > at)
+    return max(0.5, share)
 
 
 def printable(text: str) -> str:

@@ -58,14 +58,14 @@ class StepMemo(Generic[Output]):
         None where nothing is, or what is there cannot be read as an output.
         """
         prints = np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
-        known = np.flatnonzero(self._memo.final(prints))
+        places = np.flatnonzero(self._memo.final(prints))
         keys = [bytes(p) for p in prints]
         outputs: list[Output | None] = [None] * len(prints)
-        if not len(known):
+        if not len(places):
             return keys, outputs
         with suppress(DamagedError):  # A vacuum took them just now: they are made again.
-            rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
-            for at, text in zip(known.tolist(), rows.column("output").to_pylist(), strict=True):
+            rows, _ = unnest(self._memo.lookup(prints[places]), "rows")
+            for at, text in zip(places.tolist(), rows.column("output").to_pylist(), strict=True):
                 with suppress(ValidationError):  # Of another form than outputs have now: it is made again.
                     outputs[at] = self._output.model_validate_json(text)
         return keys, outputs

@@ -67,11 +67,11 @@ class Reasoner:
         """
         if self._generator.kind == "rules":
             return self
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             backend = make_backend(self._generator, self._engine)
-            opened.callback(backend.close)
+            stack.callback(backend.close)
             backend.prepare()
-            self._open, self._backend = opened.pop_all(), backend
+            self._open, self._backend = stack.pop_all(), backend
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -137,12 +137,12 @@ class Reasoner:
         if folder not in self._memos:
             self._memos[folder] = StepMemo(root, step, self._warned)
         memo: StepMemo[Output] = self._memos[folder]
-        keys, known = memo.known(identities)
-        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
+        keys, outputs = memo.known(identities)
+        missing = {key: n for n, key in enumerate(keys) if outputs[n] is None}
         fresh = dict(zip(missing, make([*missing.values()]), strict=True))
         # What the rule said in a model's stead is not remembered: the model may have better luck another time.
-        memo.keep({key: done.output for key, done in fresh.items() if done.by == by}, by)
-        return [fresh[key] if output is None else Done(output, by) for key, output in zip(keys, known, strict=True)]
+        memo.keep({key: result.output for key, result in fresh.items() if result.by == by}, by)
+        return [fresh[key] if output is None else Done(output, by) for key, output in zip(keys, outputs, strict=True)]
 
     def _fresh(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
         """What comes of each of the `inputs`, whatever is remembered."""
@@ -164,22 +164,22 @@ class Reasoner:
             )
         finally:
             self.cost += cost
-        done: list[Done[Output]] = []
+        results: list[Done[Output]] = []
         for n, one in enumerate(inputs):
-            ended = over.get(n) or Conversation(n, one)
-            if ended.good is None:
-                done.append(Done(task.rule(one), "rules", ended.problems))
+            outcome = over.get(n) or Conversation(n, one)
+            if outcome.good is None:
+                results.append(Done(task.rule(one), "rules", outcome.problems))
             else:
-                done.append(Done(ended.good, kind, ended.problems))
+                results.append(Done(outcome.good, kind, outcome.problems))
         # Log what a run came to; inputs that fell back are a warning.
         seconds = time.monotonic() - started
-        fallen = Counter(one.problems[0].reason for one in done if one.by == "rules" and one.problems)
+        fallen = Counter(one.problems[0].reason for one in results if one.by == "rules" and one.problems)
         self.fallen_back += fallen.total()
         figures = " ".join(f"{name}={value}" for name, value in vars(cost).items())
         reasons = "".join(f" {reason}={count}" for reason, count in fallen.most_common())
         log.log(
             logging.WARNING if fallen else logging.INFO,
             "task=%s by=%s inputs=%d fell_back=%d%s %s seconds=%.1f",
-            *(task.name, self._generator.kind, len(done), fallen.total(), reasons, figures, seconds),
+            *(task.name, self._generator.kind, len(results), fallen.total(), reasons, figures, seconds),
         )
-        return done
+        return results

@@ -66,7 +66,7 @@ class TaskJob(Job, Generic[Input, Output]):
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """What the rule makes of each row."""
         task = self.task
-        made: list[dict[str, object]] = []
+        records: list[dict[str, object]] = []
         parents: list[int] = []
         rejects: list[Reject] = []
         # Rules are Python per row: regular expressions over its sentences, mostly.
@@ -74,9 +74,9 @@ class TaskJob(Job, Generic[Input, Output]):
             rows = self.made(row, task.rule(given))
             if not rows and (loss := self.loss(given)):
                 rejects.append(Reject(n, loss.reason, loss.detail))
-            made += rows
+            records += rows
             parents += [n] * len(rows)
-        return outcome(self.makes, made, parents, rejects)
+        return outcome(self.makes, records, parents, rejects)
 
 
 class GeneratorEngine:
@@ -140,13 +140,13 @@ class _Committer:
         """
         row, fingerprint = conversation.key
         problems, nothing = conversation.problems, conversation.good is None
-        made: list[dict[str, object]] = []
+        rows: list[dict[str, object]] = []
         if conversation.good is not None:
-            made = self._job.made(row, conversation.good)
+            rows = self._job.made(row, conversation.good)
         elif problems:
             tries = f" (reply {conversation.replies})" if conversation.replies > 1 else ""
             problems = (Problem(problems[0].reason, problems[0].detail[:450] + tries),)
-        self._writer.add(fingerprint, made, [(p.reason, printable(p.detail)[:500], nothing) for p in problems])
+        self._writer.add(fingerprint, rows, [(p.reason, printable(p.detail)[:500], nothing) for p in problems])
         self.done += not nothing
         self._writer.commit_if_due()
 

@@ -90,8 +90,8 @@ class Guide:
         bits = allocate_token_bitmask(len(matchers), self._vocabulary)
         fill_next_token_bitmask_par(self._threads, [(m, n) for n, m in enumerate(matchers)], bits)
         # The library applies the bits by a kernel that torch compiles, which takes a C++ compiler and 20 seconds.
-        allowed = np.unpackbits(bits.numpy().view(np.uint8), axis=1, bitorder="little", count=self._vocabulary)
-        return torch.from_numpy(allowed == 0)
+        mask = np.unpackbits(bits.numpy().view(np.uint8), axis=1, bitorder="little", count=self._vocabulary)
+        return torch.from_numpy(mask == 0)
 
 
 class Decoder:
@@ -125,18 +125,18 @@ class Decoder:
             shared = 0
         longest = max(len(row.prompt) for row in active) - shared
         step = torch.full((len(active), longest), self._pad, device=device)
-        seen = torch.zeros_like(step)
+        mask = torch.zeros_like(step)
         for n, row in enumerate(active):
             own = row.prompt[shared:]
             step[n, longest - len(own) :] = torch.tensor(own, device=device)
-            seen[n, longest - len(own) :] = 1
-        seen = torch.cat([torch.ones(len(active), shared, dtype=seen.dtype, device=device), seen], dim=1)
+            mask[n, longest - len(own) :] = 1
+        mask = torch.cat([torch.ones(len(active), shared, dtype=mask.dtype, device=device), mask], dim=1)
         while active:
-            positions = (seen.cumsum(1) - 1).clamp(min=0)[:, -step.shape[1] :]
+            positions = (mask.cumsum(1) - 1).clamp(min=0)[:, -step.shape[1] :]
             with torch.inference_mode():
                 out = self._model(
                     input_ids=step,
-                    attention_mask=seen,
+                    attention_mask=mask,
                     position_ids=positions,
                     past_key_values=cache,
                     use_cache=True,
@@ -147,13 +147,13 @@ class Decoder:
                 logits = logits.masked_fill_(forbidden.to(logits.device), -np.inf)
                 tokens = self._choose(logits, active)
                 chances = torch.log_softmax(logits, -1)[range(len(tokens)), tokens].tolist()
-                said = zip(active, tokens, chances, strict=True)
-                goes_on = [row.add(token, chance, self._ends) for row, token, chance in said]
-                kept = torch.tensor([n for n, on in enumerate(goes_on) if on], device=device, dtype=torch.long)
-                if len(kept) < len(active) and len(kept):
-                    cache.batch_select_indices(kept)
-                step = torch.tensor(tokens, device=device)[kept, None]
-                seen = torch.cat([seen[kept], torch.ones_like(step)], dim=1)
+                choices = zip(active, tokens, chances, strict=True)
+                goes_on = [row.add(token, chance, self._ends) for row, token, chance in choices]
+                indices = torch.tensor([n for n, on in enumerate(goes_on) if on], device=device, dtype=torch.long)
+                if len(indices) < len(active) and len(indices):
+                    cache.batch_select_indices(indices)
+                step = torch.tensor(tokens, device=device)[indices, None]
+                mask = torch.cat([mask[indices], torch.ones_like(step)], dim=1)
             yield from (row for row, on in zip(active, goes_on, strict=True) if not on)
             active = [row for row, on in zip(active, goes_on, strict=True) if on]
 
@@ -162,8 +162,8 @@ class Decoder:
         import torch
 
         if self._sampling.temperature == 0:
-            chosen: list[int] = logits.argmax(-1).tolist()
-            return chosen
+            best: list[int] = logits.argmax(-1).tolist()
+            return best
         shares, order = torch.softmax(logits / self._sampling.temperature, -1).cpu().sort(-1, descending=True)
         # The nucleus: tokens until those before them hold `top_p`; the first always.
         shares[shares.cumsum(-1) - shares >= self._sampling.top_p] = 0.0

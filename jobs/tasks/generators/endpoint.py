@@ -47,8 +47,8 @@ class _RefusedError(Exception):
         since: When its last try began.
     """
 
-    def __init__(self, told: str, status: int = 0, *, again: bool = False, pause: float | None = None) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, status: int = 0, *, again: bool = False, pause: float | None = None) -> None:
+        super().__init__(message)
         self.status, self.again, self.pause = status, again, pause
         self.since = float("inf")
 
@@ -109,8 +109,8 @@ class EndpointBackend:
                 # Some gateways serve models that they do not list, and some list none.
                 await self._ask(client, _PROBE, self._options({}), tries=1, seconds=4 * _PREPARE_SECONDS)
             except _RefusedError as error:
-                listed = ", ".join(names[:_MODELS_TOLD]) + (", ..." if len(names) > _MODELS_TOLD else "")
-                raise self._unusable(error, f"; its models: {listed}" if names else "") from None
+                models = ", ".join(names[:_MODELS_TOLD]) + (", ..." if len(names) > _MODELS_TOLD else "")
+                raise self._unusable(error, f"; its models: {models}" if names else "") from None
 
     def replies(
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
@@ -159,8 +159,8 @@ class EndpointBackend:
             if getattr(settings, name) is not None:
                 options[name] = getattr(settings, name)
         if schema and settings.response_format == "json_schema":
-            described = {"name": "output", "schema": portable(schema), "strict": True}
-            options["response_format"] = {"type": "json_schema", "json_schema": described}
+            form = {"name": "output", "schema": portable(schema), "strict": True}
+            options["response_format"] = {"type": "json_schema", "json_schema": form}
         elif schema and settings.response_format == "json_object":
             options["response_format"] = {"type": "json_object"}
         return {**options, **settings.extra}
@@ -224,34 +224,34 @@ class EndpointBackend:
                 async with asyncio.timeout(seconds):
                     reply = await self._post(client, body)
             except TimeoutError:
-                failed = _RefusedError(f"no reply within {seconds:g} seconds", again=True, pause=0.0)
+                failure = _RefusedError(f"no reply within {seconds:g} seconds", again=True, pause=0.0)
             except _RefusedError as error:
-                failed = error
+                failure = error
             else:
                 self._answered_at = time.monotonic()
                 return reply
-            failed.since = since
-            if number == tries or not failed.again:
+            failure.since = since
+            if number == tries or not failure.again:
                 break
             # Pauses grow and differ, so that not all come back at once.
-            grown = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (number - 1)) * (0.75 + random.random() / 4)
-            await asyncio.sleep(grown if failed.pause is None else failed.pause)
-        raise failed
+            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (number - 1)) * (0.75 + random.random() / 4)
+            await asyncio.sleep(pause if failure.pause is None else failure.pause)
+        raise failure
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> Reply:
         headers = {"Content-Type": "application/json"}
         try:
             request = client.build_request("POST", "chat/completions", content=body, headers=headers)
-            status, given, answer = await self._exchange(request, client)
+            status, fields, answer = await self._exchange(request, client)
         except httpx.HTTPError as error:
             # A connection that breaks, cannot be made, or carries what is no HTTP.
             raise _RefusedError(f"{type(error).__name__} {error}".strip(), again=True) from error
         if 300 <= status < 400:
-            raise _RefusedError(f"it redirects to {given.get('location', '')[:200]!r}, which is not followed", status)
+            raise _RefusedError(f"it redirects to {fields.get('location', '')[:200]!r}, which is not followed", status)
         if status in _FOR_NOW:
             pause = None
             with suppress(ValueError):  # Seconds that the endpoint asks for, RFC 9110, 10.2.3.
-                pause = min(_LONGEST_RETRY_AFTER, max(0.0, float(given.get("retry-after", ""))))
+                pause = min(_LONGEST_RETRY_AFTER, max(0.0, float(fields.get("retry-after", ""))))
             raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status, again=True, pause=pause)
         if status != 200:
             raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status)
@@ -290,10 +290,10 @@ class EndpointBackend:
 
     def _told(self, error: object) -> str:
         """What an endpoint or a library said, on one line, without the key."""
-        told = " ".join(str(error).split()) or type(error).__name__
+        message = " ".join(str(error).split()) or type(error).__name__
         if self._key:
-            told = told.replace(self._key, "[key]")
-        return told.encode("utf-8", "replace").decode()[:_ERROR_LENGTH]
+            message = message.replace(self._key, "[key]")
+        return message.encode("utf-8", "replace").decode()[:_ERROR_LENGTH]
 
 
 async def _closed(client: httpx.AsyncClient, pending: set[asyncio.Task[Reply]]) -> None:

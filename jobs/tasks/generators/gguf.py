@@ -93,35 +93,35 @@ class GgufBackend:
         config, room = self._config(schema), self._room()
         config.logprobs = int(tokens)
         open_requests: dict[int, _Open] = {}
-        done = 0
+        count = 0
         # `requests` may have further ones after it had none, as soon as replies were taken.
         while True:
             # Prefixes are looked up when a request is added: the first is answered alone, so that the others find its.
-            most = self._settings.batch if done else 1
+            most = self._settings.batch if count else 1
             while (
                 len(open_requests) < most
                 and self._taken(open_requests) < room
                 and (request := next(requests, None)) is not None
             ):
-                added = self._add(request, config)
-                if isinstance(added, Reply):
-                    yield added
+                entry = self._add(request, config)
+                if isinstance(entry, Reply):
+                    yield entry
                 else:
-                    open_requests[request.row] = added
+                    open_requests[request.row] = entry
             if not open_requests:
                 return
             pipeline.step()
             for one in open_requests.values():
                 one.read()
             for row in [row for row, one in open_requests.items() if one.handle.get_status().name != "RUNNING"]:
-                one, done = open_requests.pop(row), done + 1
+                one, count = open_requests.pop(row), count + 1
                 one.read()
                 yield self._reply(row, one, tokens=tokens)
 
     def _room(self) -> float:
         """Tokens that the cache has room for: where it is full, what was computed is thrown away and computed anew."""
-        cached = _describe(self._file).cached
-        return (_CACHE_GB << 30) / (cached * _BYTES_A_VALUE) if cached else math.inf
+        values = _describe(self._file).cached
+        return (_CACHE_GB << 30) / (values * _BYTES_A_VALUE) if values else math.inf
 
     def _taken(self, open_requests: Mapping[int, _Open]) -> int:
         """Tokens that open requests, and one more like them, may come to."""
@@ -164,9 +164,9 @@ class GgufBackend:
         if settings.temperature:
             config.temperature, config.rng_seed = settings.temperature, settings.seed or 0
             config.top_p = settings.top_p or 1.0
-        held = openvino_genai.StructuredOutputConfig()
-        held.json_schema = json.dumps(schema)
-        config.structured_output_config = held
+        constraint = openvino_genai.StructuredOutputConfig()
+        constraint.json_schema = json.dumps(schema)
+        config.structured_output_config = constraint
         return config
 
     def _add(self, request: Request, config: Any) -> _Open | Reply:
@@ -182,8 +182,8 @@ class GgufBackend:
 
     def _reply(self, row: int, one: _Open, *, tokens: bool) -> Reply:
         if not one.ids:
-            told = f"the model stopped: {one.handle.get_status().name.lower()}"
-            return Reply(row, "", False, one.prompt_tokens, 0, told)
+            error = f"the model stopped: {one.handle.get_status().name.lower()}"
+            return Reply(row, "", False, one.prompt_tokens, 0, error)
         decode = self._pipeline.get_tokenizer().decode
         parts = [(str(decode([n])), chance) for n, chance in zip(one.ids, one.chances, strict=True)] if tokens else []
         return Reply(row, decode(one.ids), one.cut_off, one.prompt_tokens, len(one.ids), tokens=tuple(parts))
@@ -213,8 +213,8 @@ def _describe(file: Path) -> _File:
         usual = number("embedding_length") // heads if heads else 0
         # A key and a value for each head and layer.
         pair = sum(number(f"attention.{name}_length") or usual for name in ("key", "value"))
-        cached = number("block_count") * (number("attention.head_count_kv") or heads) * pair
-        return _File(size, number("context_length"), cached)
+        values = number("block_count") * (number("attention.head_count_kv") or heads) * pair
+        return _File(size, number("context_length"), values)
     except OSError as error:
         raise GeneratorError(f"generator.model={file} cannot be read: {error.strerror or error}") from error
     except (ValueError, IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:

@@ -129,8 +129,8 @@ class LocalBackend:
                 raise GeneratorError(f"the model in {folder} cannot be loaded: {cause}") from error
             template = plain_template(folder)
             config, settings = model.config.get_text_config(), self._settings
-            named = getattr(model.generation_config, "eos_token_id", None)
-            ends = frozenset(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+            end_tokens = getattr(model.generation_config, "eos_token_id", None)
+            ends = frozenset(end_tokens if isinstance(end_tokens, list) else [end_tokens]) | {tokenizer.eos_token_id}
             ends = frozenset(int(token) for token in ends if token is not None)
             heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
             width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads

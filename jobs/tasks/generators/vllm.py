@@ -88,11 +88,11 @@ class VllmBackend:
         self, requests: Iterator[Request], schema: Mapping[str, object], *, tokens: bool = False
     ) -> Iterator[Reply]:
         """Replies as the files of the copies are done, held to the schema by constrained decoding."""
-        heard = time.monotonic()
+        last_reply = time.monotonic()
 
         def check() -> None:
             # Ray starts a copy that died again, however often it dies, and its iterators take no time limit.
-            if time.monotonic() - heard > self._settings.patience:
+            if time.monotonic() - last_reply > self._settings.patience:
                 raise GeneratorError(
                     f"vLLM gave no reply for {self._settings.patience:.0f} seconds (generator.patience): it may still "
                     "be loading, or its copies die one after the other; Ray's session logs, in worker-*.out, say why"
@@ -109,9 +109,9 @@ class VllmBackend:
                 pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
             if not files:
                 return
-            for answered in self._ray.call(_answer, files, self._settings, dict(schema), tokens, check=check):
-                yield _reply(answered)
-                heard = time.monotonic()
+            for row in self._ray.call(_answer, files, self._settings, dict(schema), tokens, check=check):
+                yield _reply(row)
+                last_reply = time.monotonic()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -130,14 +130,14 @@ def on_ray(
     generator: GeneratorSettings, engine: EngineSettings, folder: Path | None, ray: RayEngine | None
 ) -> VllmBackend:
     """A backend on `ray` with its temporary files in `folder`; where one is None, on one of its own until it closes."""
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         if folder is None:
-            folder = opened.enter_context(Scratch("model")).path / "vllm"
+            folder = stack.enter_context(Scratch("model")).path / "vllm"
         if ray is None:
             ray = RayEngine(engine)
-            opened.callback(ray.close)
+            stack.callback(ray.close)
         backend = VllmBackend(generator, folder, ray, here=not engine.ray_address)
-        backend.opened = opened.pop_all()
+        backend.opened = stack.pop_all()
     return backend
 
 
@@ -152,21 +152,21 @@ def _answer(
     """Say what the model replies to the requests in `files`, in the process that drives Ray."""
     import ray
 
-    left, running, sampling = iter(files), {}, _sampling(settings, schema, tokens)
+    queue, running, sampling = iter(files), {}, _sampling(settings, schema, tokens)
     try:
         copies = held({**_engine(settings), "copies": settings.replicas}, lambda: _copies(settings))
         # The second file of a copy waits in it, so that its batch stays full while a first one ends.
         idle = [copy for _ in range(_FILES_AT_ONCE) for copy in copies]
         while True:
-            while idle and (file := next(left, None)) is not None:
+            while idle and (file := next(queue, None)) is not None:
                 copy = idle.pop(0)
                 running[copy.answer.remote(str(file), sampling)] = copy
             if not running:
                 return
             (done,), _ = ray.wait([*running])
             idle.append(running.pop(done))
-            for answered in ray.get(done):
-                say(answered)
+            for row in ray.get(done):
+                say(row)
     except Exception as error:  # Ray and vLLM raise many kinds
         let_go()
         cause = " ".join(str(error).split())[-_ERROR_LENGTH:]
@@ -223,20 +223,20 @@ class _Copy:
                 row["messages"], add_generation_prompt=True, tokenize=True, return_dict=False, **self._chat
             )
             outputs = self._engine.generate({"prompt_token_ids": ids}, how, f"{os.getpid()}-{self._asked}")
-            (said,) = [output.outputs[0] async for output in outputs]
+            (reply,) = [output.outputs[0] async for output in outputs]
         except EngineDeadError:
             os._exit(1)  # Ray starts this copy again, and gives it what it was asked.
         except (VLLMClientError, EngineGenerateError, ValueError, TypeError) as error:
             # One that is too long, or that the template refuses.
             return {"row": row["row"], "error": " ".join(str(error).split())[:_ERROR_LENGTH]}
-        chosen = [step[token] for step, token in zip(said.logprobs or (), said.token_ids, strict=bool(said.logprobs))]
+        steps = [step[token] for step, token in zip(reply.logprobs or (), reply.token_ids, strict=bool(reply.logprobs))]
         return {
             "row": row["row"],
-            "text": said.text,
-            "cut_off": said.finish_reason == "length",
+            "text": reply.text,
+            "cut_off": reply.finish_reason == "length",
             "prompt_tokens": len(ids),
-            "output_tokens": len(said.token_ids),
-            "tokens": [(one.decoded_token or "", one.logprob) for one in chosen],
+            "output_tokens": len(reply.token_ids),
+            "tokens": [(one.decoded_token or "", one.logprob) for one in steps],
         }
 
 
