@@ -57,8 +57,8 @@ class Page:
     @property
     def aside(self) -> str:
         """These words; empty where there are none."""
-        found = ASIDE.search(self.title)
-        return found["aside"] if found else ""
+        match = ASIDE.search(self.title)
+        return match["aside"] if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Names:
             words = key.split()
             for n in range(1, len(words)) if len(words) <= 4 and "of" not in words else ():
                 ends[" ".join(words[n:])].add(key)
-        longer = {short: next(iter(found)) for short, found in ends.items() if len(found) == 1}
+        longer = {short: next(iter(candidates)) for short, candidates in ends.items() if len(candidates) == 1}
         stands_for = {key: self._aliases.get(longer.get(key, key), longer.get(key, key)) for key in keys}
         for one in told:
             for name in dict.fromkeys((one.subject, one.object_name)):
@@ -170,50 +170,50 @@ class Names:
 
 def folded(mentions: Iterable[Mention]) -> dict[Known, Folded]:
     """The entities that are mentioned; titles come after all triplets."""
-    found: dict[Known, Folded] = {}
+    entities: dict[Known, Folded] = {}
     of_key: defaultdict[str, list[Known]] = defaultdict(list)
     for one in mentions:
-        known = Known(one.key, one.apart)
+        identity = Known(one.key, one.apart)
         if not one.triplet_id:
-            known = of_key[one.key][0] if len(of_key[one.key]) == 1 else known
-            if known in found:
-                found[known].forms[one.name] += 1
+            identity = of_key[one.key][0] if len(of_key[one.key]) == 1 else identity
+            if identity in entities:
+                entities[identity].forms[one.name] += 1
             continue
-        if known not in found:
-            found[known] = Folded()
-            of_key[one.key].append(known)
-        entity = found[known]
+        if identity not in entities:
+            entities[identity] = Folded()
+            of_key[one.key].append(identity)
+        entity = entities[identity]
         entity.forms[one.name] += 1
         entity.documents.add(one.doc_id)
         entity.facts.add((one.published, one.doc_id, one.start, one.triplet_id))
         if one.kind:
             entity.kinds[one.kind] += 1
-    return found
+    return entities
 
 
-def _aliases(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
+def _aliases(triplets: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
     """Key of an alias to the key of what it is an alias of, where pages say so and none says otherwise.
 
     Of a name that is the title of a page, others cannot say that it is an alias.
     """
     claims = [
         (alias, key, one.doc_id)
-        for one in told
+        for one in triplets
         if one.subject and _ALIAS.search(one.relation) and len(one.object) <= 60
         if (alias := name_key(one.object_name or one.object)) and (key := name_key(one.subject)) and alias != key
     ]
-    claimed = {alias for alias, _, _ in claims}
-    titled: defaultdict[str, set[str]] = defaultdict(set)
-    for doc, page in pages.items() if claimed else ():
-        if (key := name_key(page.name)) in claimed:
-            titled[key].add(doc)
-    said: defaultdict[str, set[str]] = defaultdict(set)
+    alias_keys = {alias for alias, _, _ in claims}
+    documents: defaultdict[str, set[str]] = defaultdict(set)
+    for doc, page in pages.items() if alias_keys else ():
+        if (key := name_key(page.name)) in alias_keys:
+            documents[key].add(doc)
+    targets: defaultdict[str, set[str]] = defaultdict(set)
     for alias, key, doc in claims:
-        if alias not in titled or doc in titled[alias]:
-            said[alias].add(key)
-    found = {alias: next(iter(keys)) for alias, keys in said.items() if len(keys) == 1}
+        if alias not in documents or doc in documents[alias]:
+            targets[alias].add(key)
+    aliases = {alias: next(iter(keys)) for alias, keys in targets.items() if len(keys) == 1}
     # Of two that are each other's alias the first by alphabet stays; an alias of an alias is left as it is.
-    return {a: key for a, key in sorted(found.items()) if key not in found or (found[key] == a and key < a)}
+    return {a: key for a, key in sorted(aliases.items()) if key not in aliases or (aliases[key] == a and key < a)}
 
 
 def _apart(pages: Mapping[str, Page]) -> dict[str, dict[str, str]]:
@@ -225,17 +225,17 @@ def _apart(pages: Mapping[str, Page]) -> dict[str, dict[str, str]]:
                 yield key, page.aside, doc
 
     first: dict[str, str] = {}
-    shared = {key for key, words, _ in titles() if first.setdefault(key, words) != words}
-    titled: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for key, words, doc in titles() if shared else ():
-        if key in shared:
-            titled[key][doc] = words
+    ambiguous = {key for key, words, _ in titles() if first.setdefault(key, words) != words}
+    by_document: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for key, words, doc in titles() if ambiguous else ():
+        if key in ambiguous:
+            by_document[key][doc] = words
     apart: dict[str, dict[str, str]] = {}
-    for key, said in titled.items():
+    for key, documents in by_document.items():
         sites: defaultdict[str, set[str]] = defaultdict(set)
-        for doc, words in said.items():
+        for doc, words in documents.items():
             sites[pages[doc].site].add(words)
-        apart[key] = {site: next(iter(one)) for site, one in sites.items() if site and len(one) == 1} | said
+        apart[key] = {site: next(iter(one)) for site, one in sites.items() if site and len(one) == 1} | documents
     return apart
 
 
@@ -267,17 +267,17 @@ class FoldEntities(TableJob):
         of_documents = (names.mentions([*of]) for _, of in groupby(_told(triplets), _DOCUMENT))
         mentions = chain(chain.from_iterable(of_documents), names.titles())
         files = _by_key(mentions, run.work / self.name, max(1, -(-triplets.rows // _AT_ONCE)))
-        published, computed = self.of_last_night(ENTITIES.name, run), 0
-        batches = published.batches(["digest"]) if published else ()
+        previous, computed = self.of_last_night(ENTITIES.name, run), 0
+        batches = previous.batches(["digest"]) if previous else ()
         before = {digest for batch in batches for digest in batch.column(0).to_pylist()}
         with run.writer(ENTITIES) as writer:
             for of_file in files:
-                for known, entity in sorted(folded(of_file).items()):
-                    row = _row(known, entity)
+                for identity, entity in sorted(folded(of_file).items()):
+                    row = _row(identity, entity)
                     computed += row["digest"] not in before
                     writer.add(row)
-        made = writer.stage()
-        return Made((made,), Counts(triplets.rows, made.rows, made.rows - computed, computed, 0))
+        stage = writer.stage()
+        return Made((stage,), Counts(triplets.rows, stage.rows, stage.rows - computed, computed, 0))
 
 
 def _by_key(mentions: Iterable[Mention], folder: Path, count: int) -> Iterator[Iterator[Mention]]:
@@ -285,23 +285,23 @@ def _by_key(mentions: Iterable[Mention], folder: Path, count: int) -> Iterator[I
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     paths = [str(folder / f"{n}.arrow") for n in range(count)]
-    held: list[list[Mention]] = [[] for _ in paths]
-    with ExitStack() as opened:
+    buffers: list[list[Mention]] = [[] for _ in paths]
+    with ExitStack() as stack:
         options = pa.ipc.IpcWriteOptions(compression="lz4")
-        files = [opened.enter_context(pa.OSFile(path, "wb")) for path in paths]
-        writers = [opened.enter_context(pa.ipc.new_stream(file, _MENTIONS, options=options)) for file in files]
+        files = [stack.enter_context(pa.OSFile(path, "wb")) for path in paths]
+        writers = [stack.enter_context(pa.ipc.new_stream(file, _MENTIONS, options=options)) for file in files]
 
         def write(number: int) -> None:
-            columns = [*map(pa.array, zip(*held[number], strict=True), _MENTIONS.types)]
+            columns = [*map(pa.array, zip(*buffers[number], strict=True), _MENTIONS.types)]
             writers[number].write_batch(pa.RecordBatch.from_arrays(columns, schema=_MENTIONS))
-            held[number] = []
+            buffers[number] = []
 
         for one in mentions:
             number = zlib.crc32(one.key.encode()) % count
-            held[number].append(one)
-            if len(held[number]) == BATCH_ROWS:
+            buffers[number].append(one)
+            if len(buffers[number]) == BATCH_ROWS:
                 write(number)
-        for number in (n for n, rest in enumerate(held) if rest):
+        for number in (n for n, rest in enumerate(buffers) if rest):
             write(number)
     for path in paths:
         with pa.OSFile(path) as file, pa.ipc.open_stream(file) as batches:
@@ -312,8 +312,8 @@ def _by_key(mentions: Iterable[Mention], folder: Path, count: int) -> Iterator[I
 def _told(triplets: Stage, relations: str = "") -> Iterator[Told]:
     """The triplets that name something, those of a document one after the other; with such relations, a pattern."""
     for batch in triplets.batches(_COLUMNS):
-        chosen = batch.filter(pc.match_substring_regex(batch.column("relation"), relations)) if relations else batch
-        for row in chosen.to_pylist():
+        rows = batch.filter(pc.match_substring_regex(batch.column("relation"), relations)) if relations else batch
+        for row in rows.to_pylist():
             subject, object_name, published = (row.pop(c) for c in ("subject_name", "object_name", "published_at"))
             if subject or object_name:
                 when = published.isoformat() if published else "9999"
@@ -330,22 +330,22 @@ def _pages(documents: Stage) -> dict[str, Page]:
                 others[row["duplicate_of"]].append(row["title"] or "")
                 continue
             rows[row["doc_id"]] = row
-            asked = address_name(row["page_url"] or "")
-            if asked and row["url"] and asked != address_name(row["url"]):
-                others[row["doc_id"]].append(asked)
+            name = address_name(row["page_url"] or "")
+            if name and row["url"] and name != address_name(row["url"]):
+                others[row["doc_id"]].append(name)
     return {
         doc: Page(row["title"] or "", row["site"] or "", tuple(sorted(filter(None, others[doc]))))
         for doc, row in sorted(rows.items())
     }
 
 
-def _row(known: Known, entity: Folded) -> dict[str, Any]:
+def _row(identity: Known, entity: Folded) -> dict[str, Any]:
     facts = [triplet for *_, triplet in sorted(entity.facts)]
     forms = sorted(entity.forms, key=lambda form: (-entity.forms[form], form))
     row: dict[str, Any] = {
-        "entity_id": text_digest(known.key, known.apart)[:20],
+        "entity_id": text_digest(identity.key, identity.apart)[:20],
         "name": display_name(entity.forms),
-        "apart": known.apart or None,
+        "apart": identity.apart or None,
         "kind": min(entity.kinds, key=lambda kind: (-entity.kinds[kind], kind)) if entity.kinds else None,
         "forms": forms,
         "documents": sorted(entity.documents),

@@ -88,29 +88,29 @@ class _Finding:
 
     most: int
 
-    def rule(self, given: TripletInput) -> ChunkTriplets:
-        passage = given.passage
+    def rule(self, chunk: TripletInput) -> ChunkTriplets:
+        passage = chunk.passage
         starts = [span.start for span in passage.sentences]
-        found = read_statements(passage, self.most)
-        rows = [(sum(start <= s.start for start in starts), *s.words(passage.text)) for s in found]
+        statements = read_statements(passage, self.most)
+        rows = [(sum(start <= s.start for start in starts), *s.words(passage.text)) for s in statements]
         return ChunkTriplets(
             triplets=[ChunkTriplet(sentence=n, subject=s, relation=r, object=o) for n, s, r, o in rows]
         )
 
-    def check(self, given: TripletInput, output: ChunkTriplets) -> Checked[ChunkTriplets]:
+    def check(self, chunk: TripletInput, output: ChunkTriplets) -> Checked[ChunkTriplets]:
         """The triplets all of whose parts stand in the passage, each once."""
         good: dict[tuple[str, str, str], ChunkTriplet] = {}
         problems: list[Problem] = []
         for triplet in output.triplets[: self.most]:
-            if located(given.passage, triplet) is None:
+            if located(chunk.passage, triplet) is None:
                 words = f"{triplet.subject} | {triplet.relation} | {triplet.object}"
                 problems.append(Problem("ungrounded", f"not all of it stands in the passage: {words[:300]}"))
             else:
                 good.setdefault((triplet.subject, triplet.relation, triplet.object), triplet)
         if len(output.triplets) > self.most:
             problems.append(Problem("too_many", f"{len(output.triplets)} triplets; name at most {self.most}"))
-        kept = ChunkTriplets(triplets=list(good.values())) if good or not problems else None
-        return Checked(kept, tuple(problems))
+        result = ChunkTriplets(triplets=list(good.values())) if good or not problems else None
+        return Checked(result, tuple(problems))
 
     def join(self, before: ChunkTriplets, later: ChunkTriplets) -> ChunkTriplets:
         """The triplets of both replies, each once."""
@@ -137,10 +137,10 @@ def located(passage: Passage, triplet: ChunkTriplet) -> Statement | None:
 
 def triplet_task(most: int) -> Task[TripletInput, ChunkTriplets]:
     """The task of finding at most `most` triplets."""
-    does, kept = _Finding(most), {"most": most}
+    does, constants = _Finding(most), {"most": most}
     limits = {"triplets": most}
     return Task(
-        "find_triplets", 1, PROMPT, ChunkTriplets, does.rule, does.check, does.join, most=limits, constants=kept
+        "find_triplets", 1, PROMPT, ChunkTriplets, does.rule, does.check, does.join, most=limits, constants=constants
     )
 
 
@@ -158,11 +158,11 @@ def name_of(part: str, passage: Passage, *, heads: bool) -> str | None:
     """
     text, title = passage.text, passage.title
     if re.search(f"[{HAN}]", part):
-        known = part.startswith("《") or "·" in part or part in title or text.count(part) > 1
-        return part.strip("《》") if heads and known and _CHINESE.fullmatch(part) else None
+        is_name = part.startswith("《") or "·" in part or part in title or text.count(part) > 1
+        return part.strip("《》") if heads and is_name and _CHINESE.fullmatch(part) else None
     plain = _ARTICLE.sub("", part)
-    found = names(f"the {plain}")
-    if len(plain) > 80 or not found or found[0].text != plain or _DATE.match(plain):
+    matches = names(f"the {plain}")
+    if len(plain) > 80 or not matches or matches[0].text != plain or _DATE.match(plain):
         return None
     if heads and plain.isalpha() and plain[1:].islower() and plain not in title.split():
         inside = rf"(?<=[\w,;’'-] ){re.escape(plain)}\b|{re.escape(plain)}: "
@@ -195,8 +195,8 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
 
     def configuration(self) -> Mapping[str, object]:
         """How many triplets, and what finds them; of a model also the prompt."""
-        kept = {"per_chunk": self.settings.per_chunk, "sentences": sentences.VERSION}
-        return {**kept, **self.task.configuration(self.generator)}
+        constants = {"per_chunk": self.settings.per_chunk, "sentences": sentences.VERSION}
+        return {**constants, **self.task.configuration(self.generator)}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[TripletInput]:
         """Text and title of each chunk."""
@@ -205,20 +205,20 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
     def made(self, row: Mapping[str, Any], output: ChunkTriplets) -> list[dict[str, object]]:
         """A row for each triplet of a model."""
         passage = _passage(row)
-        found = (located(passage, triplet) for triplet in output.triplets)
-        return _rows(row, passage, (one for one in found if one is not None))
+        statements = (located(passage, triplet) for triplet in output.triplets)
+        return _rows(row, passage, (one for one in statements if one is not None))
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """What the rule finds in each chunk."""
-        made: list[dict[str, object]] = []
+        records: list[dict[str, object]] = []
         parents: list[int] = []
         # Python per row: patterns over its sentences.
         for n, (row, given) in enumerate(zip(*self.given(batch), strict=True)):
-            found = read_statements(given.passage, self.settings.per_chunk)
-            rows = _rows(row, given.passage, found)
-            made += rows
+            statements = read_statements(given.passage, self.settings.per_chunk)
+            rows = _rows(row, given.passage, statements)
+            records += rows
             parents += [n] * len(rows)
-        return outcome(self.makes, made, parents)
+        return outcome(self.makes, records, parents)
 
 
 def find_triplets(settings: TripletSettings, generator: GeneratorSettings) -> FindTriplets:
@@ -230,10 +230,10 @@ def _passage(chunk: Mapping[str, Any]) -> Passage:
     return Passage(chunk["text"], chunk["title"] or "")
 
 
-def _rows(chunk: Mapping[str, Any], passage: Passage, found: Iterable[Statement]) -> list[dict[str, object]]:
+def _rows(chunk: Mapping[str, Any], passage: Passage, statements: Iterable[Statement]) -> list[dict[str, object]]:
     heads, at = {span.start for span in passage.sentences}, chunk["start"]
     rows: list[dict[str, object]] = []
-    for one in found:
+    for one in statements:
         words = one.words(passage.text)
         row: dict[str, object] = {"start": at + one.start, "end": at + one.end}
         parts = {"subject": one.subject, "relation": one.relation, "object": one.object}

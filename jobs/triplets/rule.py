@@ -147,34 +147,34 @@ _CHINESE: Final = re.compile(
 
 def read_statements(passage: Passage, most: int) -> list[Statement]:
     """At most `most` statements of a chunk, in reading order; of those that say the same the first."""
-    found = chain(row_statements(passage), _english(passage), _chinese(passage))
-    kept: dict[tuple[str, str, str], Statement] = {}
-    for one in sorted(found, key=lambda s: (s.start, s.relation, s.object)):
+    statements = chain(row_statements(passage), _english(passage), _chinese(passage))
+    unique: dict[tuple[str, str, str], Statement] = {}
+    for one in sorted(statements, key=lambda s: (s.start, s.relation, s.object)):
         words = one.words(passage.text)
         plain = all(0 < len(part) <= 200 and part == part.strip() and "\n" not in part for part in words)
         if words[0] != words[2] and plain:
-            kept.setdefault(words, one)
-    return list(kept.values())[:most]
+            unique.setdefault(words, one)
+    return list(unique.values())[:most]
 
 
 def _english(passage: Passage) -> Iterator[Statement]:
     """What the first clause of each English sentence states."""
     text = passage.text
     for span in passage.sentences:
-        found = None if _UNSTATED.search(span.of(text)) else _CLAUSE.match(text, span.start, span.end)
-        if found is None or _SAYS.search(found["verb"]) or found["subject"].split()[0].lower() in _POINTS:
+        match = None if _UNSTATED.search(span.of(text)) else _CLAUSE.match(text, span.start, span.end)
+        if match is None or _SAYS.search(match["verb"]) or match["subject"].split()[0].lower() in _POINTS:
             continue
-        subject, verb = Part(*found.span("subject")), found.start("verb")
-        stop = _END.search(text, found.end(), span.end)
+        subject, verb = Part(*match.span("subject")), match.start("verb")
+        stop = _END.search(text, match.end(), span.end)
         end = stop.start() if stop else span.end
         # Of each phrase: where the relation before it ends, and where it begins and ends itself.
-        marks = [*_PREPOSITION.finditer(text, found.end(), end)]
-        starts = [(found.end("verb"), found.end()), *((m.end() - 1, m.end()) for m in marks)]
+        marks = [*_PREPOSITION.finditer(text, match.end(), end)]
+        starts = [(match.end("verb"), match.end()), *((m.end() - 1, m.end()) for m in marks)]
         ends = [*(m.start() for m in marks), end]
         for (relation_end, first), last in zip(starts, ends, strict=True):
             value = text[first:last].strip()
             words = value.split()
-            if not words and first == found.end():
+            if not words and first == match.end():
                 continue
             relation = Part(verb, relation_end)
             long = len(words) > 10 or 2 * len(relation.of(text).split()) > 10  # Of an object.
@@ -187,7 +187,7 @@ def _chinese(passage: Passage) -> Iterator[Statement]:
     """What the first clause of each Chinese sentence states."""
     text = passage.text
     for span in passage.sentences if not text.isascii() else ():
-        found = _CHINESE.match(text, span.start, span.end)
-        if found is not None and text[span.end - 1] not in "？?" and found["object"][-1] not in "吗呢吧的":
-            subject, relation, value = (Part(*found.span(group)) for group in ("subject", "verb", "object"))
+        match = _CHINESE.match(text, span.start, span.end)
+        if match is not None and text[span.end - 1] not in "？?" and match["object"][-1] not in "吗呢吧的":
+            subject, relation, value = (Part(*match.span(group)) for group in ("subject", "verb", "object"))
             yield Statement(subject, relation, value, *span, "sentence")
