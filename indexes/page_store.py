@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,8 @@ SIGHTINGS = pa.schema(
     [("source_file", pa.string()), ("url", pa.string()), ("fetched_at", TIMESTAMP), ("gone", pa.bool_())]
 )
 _SCHEMAS: Mapping[str, pa.Schema] = {"pages": PAGES.schema, "rejects": REJECTED, "sightings": SIGHTINGS}
-_FORMAT = 2
+_FORMAT: Final = 3
+_LISTS: Final = 2  # The form before: files as lists, and the number of the ingest for the whole part.
 _MARKED: Final = ("url", "digest")
 _MARK: Final = np.dtype((np.bytes_, FINGERPRINT_BYTES))
 REMOVED: Final = "removed"
@@ -117,6 +118,16 @@ class Claim:
         return int(nanoseconds.partition("-")[0] or 0) // 10**9
 
 
+class HeldFile(NamedTuple):
+    """What the manifest says of a file that a part holds."""
+
+    version: str  # As in `Claim`; empty where an earlier form of the manifest did not tell it.
+    # The ingest that first read this version; later ones have higher numbers. What is read again because its part was
+    # damaged is no later version than it was.
+    ingest: int
+    source: int  # Position of the source that named the file to that ingest.
+
+
 @dataclass(frozen=True)
 class Part:
     """A finished part."""
@@ -126,14 +137,19 @@ class Part:
     claims: tuple[Claim, ...]  # What it holds, in the order it was read.
     dropped: frozenset[str] = frozenset()  # Files whose rows no longer count, because they were read again.
     checksums: Mapping[str, str] = field(default_factory=dict)  # Checksums of its files, by kind.
-    ingest: int = 0  # Number of the ingest that wrote it; later ones have higher numbers.
-    # Numbers of earlier ingests that read files of it first, in the same version.
-    earlier: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, HeldFile] = field(default_factory=dict)  # What the manifest says of its files; empty before.
 
     @property
     def live(self) -> tuple[Claim, ...]:
         """The claims that count."""
         return tuple(c for c in self.claims if c.file not in self.dropped)
+
+    def first_read(self, claim: Claim) -> tuple[int, int]:
+        """The ingest that first read this version of the claim's file, and the position of the source in it."""
+        held = self.held.get(claim.file)
+        if held is None:
+            return 0, claim.source
+        return held.ingest, held.source if held.version else claim.source
 
     def path(self, kind: str) -> Path:
         """The file of its `pages`, `rejects` or `sightings`."""
@@ -188,7 +204,7 @@ class Part:
                 writer.write("rejects", batch.filter(pc.invert(told_of)))
             for batch in self.batches("sightings"):
                 writer.write("sightings", batch)
-            return replace(writer.finish(self.live), ingest=self.ingest, earlier=self.earlier)
+            return writer.finish(self.live)
 
     def remove(self) -> None:
         """Delete its files, the one that makes it a part first."""
@@ -241,19 +257,14 @@ class PartWriter:
 class Named:
     """What the manifest says of a part in effect."""
 
-    files: Mapping[str, str]  # The files that it holds, each with its version as in `Claim`.
+    files: Mapping[str, HeldFile]  # The files that it holds.
     dropped: Sequence[str] = ()  # Those of them that were read again since, or removed.
-    ingest: int = 0  # Number of the ingest that wrote it.
-    earlier: Mapping[str, int] = field(default_factory=dict)  # As in `Part`.
 
     @property
     def live(self) -> list[str]:
         """Files of which it holds what counts."""
-        return [file for file in self.files if file not in set(self.dropped)]
-
-    def number(self, file: str) -> int:
-        """The number of the ingest that read `file` first, in this version."""
-        return self.earlier.get(file, self.ingest)
+        dropped = set(self.dropped)
+        return [file for file in self.files if file not in dropped]
 
     @property
     def mend(self) -> str:
@@ -273,7 +284,7 @@ def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
     except FileNotFoundError:
         raise DamagedError(path, "it is gone", mend) from None
     named = named or Named({})
-    return Part(directory, name, claims, frozenset(named.dropped), about["checksums"], named.ingest, named.earlier)
+    return Part(directory, name, claims, frozenset(named.dropped), about["checksums"], named.files)
 
 
 def _again(files: Iterable[str]) -> str:
@@ -324,9 +335,16 @@ class PageStore:
             part.check()
         return sorted(parts, key=lambda part: [(c.file, c.start) for c in part.claims[:1]])
 
-    def whole_parts(self) -> list[Part]:
-        """Those of the parts in effect that are not damaged; the others are logged."""
-        return [part for name, entry in self.named().items() if (part := self._whole(name, entry))]
+    def whole_parts(self) -> tuple[list[Part], list[Named]]:
+        """Those of the parts in effect that are not damaged, and what is known of the others, which are logged."""
+        parts: list[Part] = []
+        damaged: list[Named] = []
+        for name, entry in self.named().items():
+            if part := self._whole(name, entry):
+                parts.append(part)
+            else:
+                damaged.append(entry)
+        return parts, damaged
 
     @property
     def manifests(self) -> tuple[Path, Path]:
@@ -353,12 +371,15 @@ class PageStore:
         Raises DamagedError: the manifest is damaged, and its copy; PageStoreError: the store is of another version of
         Quern.
         """
-        parts = self._read().get("parts", {})
-        # A manifest of an earlier release lists the files without versions.
-        for of in parts.values():
-            if isinstance(of["files"], list):
-                of["files"] = dict.fromkeys(of["files"], "")
-        return {name: Named(**of) for name, of in parts.items()}
+        manifest = self._read()
+        entries: dict[str, Named] = {}
+        for name, entry in manifest.get("parts", {}).items():
+            if manifest["format"] == _LISTS:
+                files = dict.fromkeys(entry["files"], HeldFile("", entry["ingest"], 0))
+            else:
+                files = {file: HeldFile(*held) for file, held in entry["files"].items()}
+            entries[name] = Named(files, entry["dropped"])
+        return entries
 
     def removals(self) -> Removals:
         """The pages that were removed; raises as `named`."""
@@ -377,7 +398,7 @@ class PageStore:
             if manifest is None:
                 raise
             log.warning("%s is damaged (%s); its copy is read", error.path, error.why)
-        if manifest is not None and manifest.get("format") != _FORMAT:
+        if manifest is not None and manifest.get("format") not in (_LISTS, _FORMAT):
             raise PageStoreError(f"{self.root} is of another version of Quern; delete it and ingest again")
         return manifest or {}
 
@@ -396,10 +417,9 @@ class PageStore:
         entries: dict[str, Named] = {}
         retired: list[str] = []
         there = self.named()
-        ingest = 1 + max((of.ingest for of in there.values()), default=0)
-        # What is read again because its part was damaged is no later version than it was.
-        known = ((of, file) for of in there.values() for file in of.live if of.files[file])
-        numbers = {(file, of.files[file]): of.number(file) for of, file in known}
+        ingest = 1 + max((held.ingest for of in there.values() for held in of.files.values()), default=0)
+        before_now = ((file, of.files[file]) for of in there.values() for file in of.live if file in again)
+        first = {(file, held.version): held for file, held in before_now if held.version}
         for name, before in there.items():
             now = replace(before, dropped=sorted({*before.dropped, *(again & set(before.files))}))
             if now.live:
@@ -407,9 +427,11 @@ class PageStore:
             else:
                 retired.append(name)
         for part in parts:
-            files = {c.file: c.version for c in sorted(part.claims, key=lambda claim: claim.file)}
-            earlier = {at[0]: numbers[at] for at in files.items() if at in numbers}
-            entries[part.name] = Named(files, sorted(part.dropped), ingest, earlier)
+            files = {
+                c.file: first.get((c.file, c.version), HeldFile(c.version, ingest, c.source))
+                for c in sorted(part.claims, key=lambda claim: claim.file)
+            }
+            entries[part.name] = Named(files, sorted(part.dropped))
         self._write(entries, self.removals())
         for name in retired:
             Part(self.directory, name, ()).remove()
@@ -432,8 +454,7 @@ class PageStore:
             return
         parts = [self.part(name, of) for name, of in entries.items()]
         again = {part.name: part.without(removals) for part in parts}
-        live = {name: {file: of.files[file] for file in of.live} for name, of in entries.items()}
-        now = {again[name].name: replace(of, files=live[name], dropped=()) for name, of in entries.items()}
+        now = {again[name].name: Named({file: of.files[file] for file in of.live}) for name, of in entries.items()}
         self._write(now, removals)
         for part in (*self.pending(), *(part for part in parts if again[part.name] is not part)):
             part.remove()
@@ -450,7 +471,7 @@ class PageStore:
     def _write(self, entries: Mapping[str, Named], removals: Removals) -> None:
         manifest = {
             "format": _FORMAT,
-            "parts": {name: asdict(of) for name, of in entries.items()},
+            "parts": {name: {"files": of.files, "dropped": of.dropped} for name, of in entries.items()},
             "removed": sorted(mark.hex() for mark in removals.marks),
             "purged": sorted(mark.hex() for mark in removals.purged),
             "purge_since": removals.purge_since and removals.purge_since.isoformat(),

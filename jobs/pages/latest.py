@@ -170,8 +170,7 @@ def _keys(
     codes: dict[str, int] = {}
     times: dict[str, tuple[int, int, int]] = {}
     for part in parts:
-        numbers = part.earlier
-        times |= {c.file: (numbers.get(c.file, part.ingest), c.source, c.changed) for c in part.live}
+        times |= {claim.file: (*part.first_read(claim), claim.changed) for claim in part.live}
         of_markdown = any(kind_of(claim.file) in MARKDOWN for claim in part.live)
         for batch in part.batches("pages", (*_ORDERED, *(_MARKDOWN if of_markdown else ()))):
             identity = pa.record_batch({"url": _addresses(batch) if of_markdown else batch.column("url")})

@@ -24,7 +24,7 @@ def _stop(signum: int, frame: object) -> None:
 
 def _stop_again(dropped: sys.UnraisableHookArgs) -> None:
     """Interrupt anew: Python drops what is raised in a finalizer or a weak reference's callback."""
-    if issubclass(dropped.exc_type, KeyboardInterrupt):
+    if issubclass(dropped.exc_type, (KeyboardInterrupt, SystemExit)):
         to = threading.main_thread().ident  # It may wait in a system call, which only a signal of its own ends.
         threading.Timer(0.1, signal.pthread_kill, (to, signal.SIGINT)).start()
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -89,9 +89,8 @@ def add_pages(
     with store.lock(), Engines(settings.engine, folder=store.directory) as engines:
         VERIFIED.forget()
         store.mend()
-        held, named = store.whole_parts(), store.named()
-        damaged = [named[name] for name in named.keys() - {part.name for part in held}]
-        inputs = named_inputs(files, held, damaged, warehouse.root)
+        held, damaged = store.whole_parts()
+        inputs = named_inputs(files, held, damaged, settings.ingest, warehouse.root)
         missing = missing_documents(sources, inputs, held, warehouse.root)
         if sync and not confirmed:
             missing.check_share(sources, settings.audit.max_shrink)
@@ -133,12 +132,15 @@ def add_pages(
     return report
 
 
-def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequence[Named], root: Path) -> list[Input]:
+def named_inputs(
+    found: Sequence[Input], parts: Sequence[Part], damaged: Sequence[Named], settings: IngestSettings, root: Path
+) -> list[Input]:
     """The files found, as the page store of the warehouse at `root` names them.
 
     Folders may hold files of one name, which are different documents. The one that was ingested first has the address
     of its path in its folder, for as long as it is there; the address of another is its whole path, and stays so.
-    Of a damaged part the addresses are not known: its files have those that no other file has.
+    Of a file of a damaged part the version tells its path; where it changed since, or the settings did, the order of
+    ingests decides whose address the short one was.
     """
     inputs: list[Input] = []
     for file in found:  # The name of one in the warehouse, as a crawl's archives are, holds when that is moved.
@@ -148,22 +150,7 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequenc
     address = {f.name: page_url(Path(f.path)) for f in inputs if f.kind and f.kind not in ADDRESSED}
     address = {name: url for name, url in address.items() if url.startswith("file:")}
     whole = {f.name: replace(f, path="/" + f.location.removeprefix("s3://").lstrip("/")) for f in inputs}
-    whole_address = {name: page_url(Path(whole[name].path)) for name in address}
-    urls = pa.array({*address.values(), *whole_address.values()}, pa.string())
-    last_parts = {_last_part(name) for name in address}
-    owners: dict[str, str] = {}
-    has_whole: set[str] = set()
-    for part in sorted(parts, key=lambda part: part.ingest):
-        if last_parts.isdisjoint(_last_part(claim.file) for claim in part.live):
-            continue  # No file of it can have one of the addresses.
-        for batch in part.batches("pages", ["url", "source_file"]):
-            for row in batch.filter(pc.is_in(batch.column("url"), value_set=urls)).to_pylist():
-                has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
-                if Path(root, row["source_file"]).exists() or row["source_file"].startswith("s3://"):
-                    owners.setdefault(row["url"], row["source_file"])
-    for of in sorted(damaged, key=lambda of: of.ingest):
-        for name in sorted(address.keys() & {*of.live}):
-            owners.setdefault(address[name], name)
+    owners, has_whole = _owners(address, whole, parts, damaged, settings, root)
     named: list[Input] = []
     for file in inputs:
         url = address.get(file.name)
@@ -171,6 +158,42 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], damaged: Sequenc
             file = whole[file.name]
         named.append(file)
     return named
+
+
+def _owners(
+    address: Mapping[str, str],
+    whole: Mapping[str, Input],
+    parts: Sequence[Part],
+    damaged: Sequence[Named],
+    settings: IngestSettings,
+    root: Path,
+) -> tuple[dict[str, str], set[str]]:
+    """The file that was ingested first of each address, and the files that have the address of their whole path."""
+    whole_address = {name: page_url(Path(whole[name].path)) for name in address}
+    urls = pa.array({*address.values(), *whole_address.values()}, pa.string())
+    last_parts = {_last_part(name) for name in address}
+    candidates: list[tuple[int, str, str]] = []  # Of each address in use: the ingest, the file, the address.
+    has_whole: set[str] = set()
+    for part in parts:
+        if last_parts.isdisjoint(_last_part(claim.file) for claim in part.live):
+            continue  # No file of it can have one of the addresses.
+        ingests = {claim.file: part.first_read(claim)[0] for claim in part.live}
+        for batch in part.batches("pages", ["url", "source_file"]):
+            for row in batch.filter(pc.is_in(batch.column("url"), value_set=urls)).to_pylist():
+                has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
+                if Path(root, row["source_file"]).exists() or row["source_file"].startswith("s3://"):
+                    candidates.append((ingests[row["source_file"]], row["source_file"], row["url"]))
+    for of in damaged:
+        for name in address.keys() & {*of.live}:
+            version = of.files[name].version
+            if version and version == version_of(whole[name], settings):
+                has_whole.add(name)
+            else:
+                candidates.append((of.files[name].ingest, name, address[name]))
+    owners: dict[str, str] = {}
+    for _, file, url in sorted(candidates):
+        owners.setdefault(url, file)
+    return owners, has_whole
 
 
 def _last_part(name: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import read_sealed, write_sealed
 from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
@@ -162,6 +163,68 @@ def test_what_is_read_again_after_damage_keeps_its_place_among_versions_and_its_
     document(tmp_path / "z.jsonl", "High water is at noon.", changed=10**9)
     add(warehouse, *sources)
     assert b"noon" in read(warehouse, run)["doc:tide"], "a file that changed is a later version"
+
+
+def damage(warehouse: Warehouse, file: str = "") -> None:
+    """Damage the records of all parts that hold a file whose name ends so."""
+    for part in page_store(warehouse).parts():
+        if any(claim.file.endswith(file) for claim in part.claims):
+            (part.directory / f"{part.name}.json").write_bytes(b"{}")
+
+
+def test_files_of_one_name_keep_their_addresses_however_often_their_parts_are_damaged(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    first, also = tmp_path / "in", tmp_path / "also"
+    put(first / "a.html", HTML)
+    add(warehouse, first)
+    put(also / "a.html", HTML * 2)
+    add(warehouse, also)
+    before = read(warehouse, run)
+    for _ in range(2):  # The first time both parts become one.
+        damage(warehouse)
+        add(warehouse, also, first)
+        assert read(warehouse, run) == before
+    put(first / "a.html", HTML * 3)  # The owner of the short address has a later version than the other now.
+    add(warehouse, first)
+    before = read(warehouse, run)
+    damage(warehouse)
+    add(warehouse, also)
+    add(warehouse, first)
+    assert read(warehouse, run) == before
+    (first / "a.html").unlink()
+    damage(warehouse, "also/a.html")
+    add(warehouse, also)
+    assert read(warehouse, run) == before
+
+
+def test_sources_of_one_ingest_keep_their_order_where_only_the_damaged_file_is_read_again(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    later = document(tmp_path / "z.jsonl", "High water is at nine.")
+    earlier = document(tmp_path / "a.jsonl", "High water is at ten.", changed=10**12)
+    a_part_each = load_settings(None, ["engine.engine=local", "ingest.task_bytes=1"])
+    add_pages(warehouse, [earlier, later], a_part_each)
+    assert b"nine" in read(warehouse, run)["doc:tide"]
+    for _ in range(2):
+        damage(warehouse, "z.jsonl")
+        add_pages(warehouse, [later], a_part_each)
+        assert b"nine" in read(warehouse, run)["doc:tide"]
+
+
+def test_a_manifest_of_the_form_before_is_read(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
+    add(warehouse, document(tmp_path / "z.jsonl", "High water is at nine."))
+    add(warehouse, document(tmp_path / "a.jsonl", "High water is at ten."))
+    for path in page_store(warehouse).manifests:
+        manifest = read_sealed(path)
+        parts = {
+            name: {"files": [*part["files"]], "dropped": [], "ingest": next(iter(part["files"].values()))[1]}
+            for name, part in manifest["parts"].items()
+        }
+        write_sealed(path, {**manifest, "format": 2, "parts": parts})
+    assert b"ten" in read(warehouse, run)["doc:tide"]
+    add(warehouse, document(tmp_path / "b.jsonl", "High water is at eleven."))
+    assert b"eleven" in read(warehouse, run)["doc:tide"]
 
 
 def test_a_stated_time_of_change_counts_before_the_order_of_ingests(

@@ -155,6 +155,17 @@ def test_a_command_that_is_stopped_in_a_finalizer_is_stopped() -> None:
     assert (ended.returncode, ended.stderr) == (130, told)
 
 
+def test_a_command_that_is_stopped_in_a_finalizer_before_it_began_is_stopped() -> None:
+    code = (
+        "import sys, signal, time; from quern.pipelines.cli import entry\n"
+        "class Last:\n    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "def start():\n    Last()\n    time.sleep(20)\n"
+        "entry.start_light = start; entry.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, {*ended.stderr.splitlines()}) == (130, {"interrupted before it began"})
+
+
 def test_a_command_that_is_stopped_when_it_has_ended_keeps_its_exit_code() -> None:
     # Stopped while Python tidies up.
     code = (
