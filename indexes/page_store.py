@@ -292,7 +292,7 @@ def _again(files: Iterable[str]) -> str:
     distinct = sorted(set(files))
     more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
     of = f" of {', '.join(distinct[:5])}{more}" if distinct else ""
-    return f"`quern ingest`{of} again reads those pages anew"
+    return f"`quern ingest`{of} again reads those pages anew; of a folder, `--sync` drops those whose files are gone"
 
 
 def finished_parts(directory: Path) -> int:

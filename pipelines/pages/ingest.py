@@ -91,7 +91,7 @@ def add_pages(
         store.mend()
         held, damaged = store.whole_parts()
         inputs = named_inputs(files, held, damaged, settings.ingest, warehouse.root)
-        missing = missing_documents(sources, inputs, held, warehouse.root)
+        missing = missing_documents(sources, inputs, held, damaged, warehouse.root)
         if sync and not confirmed:
             missing.check_share(sources, settings.audit.max_shrink)
         pending = unread(held, inputs, settings.ingest)
@@ -235,17 +235,23 @@ class MissingDocuments:
 
 
 def missing_documents(
-    sources: Sequence[Path | Url], inputs: Sequence[Input], parts: Sequence[Part], root: Path
+    sources: Sequence[Path | Url],
+    inputs: Sequence[Input],
+    parts: Sequence[Part],
+    damaged: Sequence[Named],
+    root: Path,
 ) -> MissingDocuments:
     """What the page store holds of files of `sources` that are not among `inputs`.
 
-    What lies in a folder that cannot be entered is not missing.
+    What lies in a folder that cannot be entered is not missing. Each file of a damaged part counts as one document:
+    how many it held is not known.
     """
     there = {file.name for file in inputs}
     closed = [Path(file.location) for file in inputs if file.fault and file.fault[0] == "unreadable_folder"]
     documents: Counter[str] = Counter()
     for claim in (claim for part in parts for claim in part.live):
         documents[claim.file] += claim.pages
+    documents.update(file for of in damaged for file in of.live)
 
     def is_of(name: str, sources: Collection[Path | Url]) -> bool:
         address = name if name.startswith("s3://") else str(root / name)

@@ -14,7 +14,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.checksums import read_sealed, write_sealed
+from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
@@ -210,6 +210,22 @@ def test_sources_of_one_ingest_keep_their_order_where_only_the_damaged_file_is_r
         damage(warehouse, "z.jsonl")
         add_pages(warehouse, [later], a_part_each)
         assert b"nine" in read(warehouse, run)["doc:tide"]
+
+
+def test_a_damaged_part_of_a_file_that_was_deleted_is_mended_by_a_sync(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    for name in "abc":
+        put(tmp_path / "in" / f"{name}.md", f"# Berth {name}".encode())
+    add(warehouse, tmp_path / "in")
+    (tmp_path / "in" / "a.md").unlink()
+    damage(warehouse)
+    report = add(warehouse, tmp_path / "in")
+    assert (report.missing, report.missing_files) == (1, [f"{tmp_path}/in/a.md"])
+    with pytest.raises(DamagedError, match=r"a\.md again reads those pages anew; of a folder, `--sync` drops"):
+        read(warehouse, run)
+    add_pages(warehouse, [tmp_path / "in"], load_settings(None, ["engine.engine=local"]), sync=True)
+    assert set(read(warehouse, run)) == {"file:///b.md", "file:///c.md"}
 
 
 def test_a_manifest_of_the_form_before_is_read(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
